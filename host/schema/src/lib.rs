@@ -1,0 +1,5 @@
+//! Schemas of Kubernetes objects and what is done by them: structural validation,
+//! pruning and defaulting, strategic merge, server-side apply, protobuf input,
+//! printer columns, OpenAPI documents. No IO.
+
+pub mod arena;
