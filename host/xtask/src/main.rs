@@ -1,1 +1,62 @@
-fn main() {}
+//! The project's chores: `cargo xtask setup | guests | up | test | bench | check`.
+//! Knows cargo, git and the file system; links neither wasmtime nor kube.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its user")]
+
+mod check;
+mod guests;
+mod host;
+mod kubectl;
+mod paths;
+mod stage;
+
+use clap::{Parser, Subcommand};
+
+/// Chores of the Windlass repository.
+#[derive(Parser)]
+#[command(name = "cargo xtask", disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Install what the guests are built with (a compiler for wasm32, in a folder of its own).
+    Setup,
+    /// Build the guests into components, and compile those ahead for the host.
+    Guests {
+        /// Compile ahead with the release profile, as `up` and `bench` use it.
+        #[arg(long)]
+        release: bool,
+    },
+    /// Set everything up, then run the control plane with simulated members and the sample.
+    Up {
+        /// Arguments for `windlass up`: --members N, --data-dir DIR, --exit, …
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Run every check and every test, and print one summary.
+    Test {
+        /// Also join real clusters (builds Kubernetes from Go modules: minutes).
+        #[arg(long)]
+        real: bool,
+    },
+    /// Measure the hot paths (release): propagate, store, schedule, interpret, override, start.
+    Bench {
+        /// Which benches; all without.
+        names: Vec<String>,
+    },
+    /// Only the quick checks: formatting, layers of crates, sizes of files.
+    Check,
+}
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().command {
+        Command::Setup => guests::setup().map(|_| ()),
+        Command::Guests { release } => host::components(if release { host::Profile::Release } else { host::Profile::Dev }),
+        Command::Up { args } => host::up(&args),
+        Command::Test { real } => host::test(real),
+        Command::Bench { names } => host::bench(&names),
+        Command::Check => check::all(),
+    }
+}
