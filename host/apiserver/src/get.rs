@@ -1,0 +1,9 @@
+//! The verb `get`.
+
+use crate::error::ApiError;
+use crate::handler::{Call, Outcome};
+use crate::server::Server;
+
+pub(crate) async fn get(_server: &Server, _call: Call) -> Result<Outcome, ApiError> {
+    Err(ApiError::internal("not built yet"))
+}

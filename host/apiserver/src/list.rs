@@ -1,0 +1,9 @@
+//! The verb `list`.
+
+use crate::error::ApiError;
+use crate::handler::{Call, Outcome};
+use crate::server::Server;
+
+pub(crate) async fn list(_server: &Server, _call: Call) -> Result<Outcome, ApiError> {
+    Err(ApiError::internal("not built yet"))
+}
