@@ -42,7 +42,8 @@ impl SchedulerPlugin for TaintToleration {
     }
 
     fn passes<'a>(&'a self, binding: &'a Binding, cluster: &'a Tainted) -> Result<(), Reason<'a>> {
-        let tolerated = |taint: &&Taint| binding.tolerations.iter().any(|toleration| toleration.tolerates(taint));
+        let tolerated =
+            |taint: &&Taint| binding.tolerations.iter().any(|toleration| toleration.tolerates(taint));
         let Some(taint) = cluster.taints.iter().find(|taint| !tolerated(taint)) else { return Ok(()) };
         if binding.targets.iter().any(|target| target.cluster == cluster.id) {
             return Ok(());
@@ -59,7 +60,11 @@ mod tests {
 
     #[test]
     fn untolerated_taints_keep_new_bindings_away() {
-        let taint = |key: &str, value: &str, effect: &str| Taint { key: key.into(), value: value.into(), effect: effect.into() };
+        let taint = |key: &str, value: &str, effect: &str| Taint {
+            key: key.into(),
+            value: value.into(),
+            effect: effect.into(),
+        };
         let cluster = |id, taints| Cluster { id, taints, ..Default::default() };
         let mut instance = Instance::<TaintToleration>::new("{}").unwrap();
         let clusters = vec![

@@ -1,0 +1,91 @@
+//! Deployment, ReplicaSet, DaemonSet and StatefulSet: sums, and whether all members are up to date.
+
+use super::{Item, known};
+use crate::json::{Result, int, status};
+use windlass_sdk::{Map, Value, json};
+
+fn fields(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "Deployment" => {
+            &["replicas", "readyReplicas", "updatedReplicas", "availableReplicas", "unavailableReplicas"]
+        }
+        "ReplicaSet" => &["replicas", "readyReplicas", "availableReplicas"],
+        "DaemonSet" => &[
+            "currentNumberScheduled",
+            "desiredNumberScheduled",
+            "numberAvailable",
+            "numberMisscheduled",
+            "numberReady",
+            "updatedNumberScheduled",
+            "numberUnavailable",
+        ],
+        _ => &["availableReplicas", "currentReplicas", "readyReplicas", "replicas", "updatedReplicas"],
+    }
+}
+
+/// Fields that Go writes even when they are zero.
+fn always(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "ReplicaSet" => &["replicas"],
+        "StatefulSet" => &["replicas", "availableReplicas"],
+        "DaemonSet" => {
+            &["currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady"]
+        }
+        _ => &[],
+    }
+}
+
+/// The new status, or `None` if nothing changed.
+pub(super) fn aggregate(kind: &str, template: &Value, items: &[Item]) -> Result<Option<Value>> {
+    let generation = int(template, &["metadata", "generation"])?.unwrap_or(0);
+    let mut current = 0;
+    for (_, member) in known(items) {
+        let of = |field: &str| -> Result<i64> { Ok(int(member, &[field])?.unwrap_or(0)) };
+        let wanted = if kind == "StatefulSet" { of("generation")? } else { generation };
+        if of("observedGeneration")? >= of("generation")? && of("resourceTemplateGeneration")? >= wanted {
+            current += 1;
+        }
+    }
+    let old = status(template)?.cloned().unwrap_or_default();
+    let held = int(template, &["status", "observedGeneration"])?.unwrap_or(0);
+    let observed = if current == items.len() { generation } else { held };
+
+    let mut fresh = old.clone();
+    let sums = sums(items, fields(kind))?;
+    for field in fields(kind) {
+        match sums.get(*field) {
+            Some(sum) => {
+                fresh.insert((*field).into(), sum.clone());
+            }
+            None if always(kind).contains(field) => {
+                fresh.insert((*field).into(), json!(0));
+            }
+            None => {
+                fresh.remove(*field);
+            }
+        }
+    }
+    if observed == 0 {
+        fresh.remove("observedGeneration");
+    } else {
+        fresh.insert("observedGeneration".into(), json!(observed));
+    }
+    Ok((fresh != old).then_some(Value::Object(fresh)))
+}
+
+/// Sums of integer fields over all items with a status; fields whose sum is zero are left out.
+pub(super) fn sums(items: &[Item], fields: &[&str]) -> Result<Map<String, Value>> {
+    let mut result = Map::new();
+    for field in fields {
+        let mut sum = 0i64;
+        for (cluster, status) in known(items) {
+            sum += int(status, &[field])
+                .map_err(|error| format!("status of cluster {cluster}: {error}"))?
+                .unwrap_or(0);
+        }
+        if sum != 0 {
+            result.insert((*field).into(), json!(sum));
+        }
+    }
+    Ok(result)
+}
