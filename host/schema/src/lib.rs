@@ -3,3 +3,6 @@
 //! printer columns, OpenAPI documents. No IO.
 
 pub mod arena;
+pub mod builtin;
+pub mod field_error;
+pub mod structural;
