@@ -57,6 +57,18 @@ pub struct PatchStrategy {
     pub retain_keys: bool,
 }
 
+/// What Go writes for a field that has no value. Built-in kinds only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Absent {
+    /// Nothing.
+    #[default]
+    Leave,
+    /// `null`: pointers, lists and maps without `omitempty`.
+    Null,
+    /// The zero value of its type: `""`, `0`, `false`, a struct's own zero values.
+    Zero,
+}
+
 /// A struct's field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Field {
@@ -66,6 +78,8 @@ pub struct Field {
     pub required: bool,
     /// Go's `omitempty`: an empty value is left out of the canonical form. Built-in kinds only.
     pub omit_empty: bool,
+    /// What the canonical form holds where the field has no value. Built-in kinds only.
+    pub absent: Absent,
     /// Applied when the field is absent.
     pub default: Option<Value>,
     /// How strategic merge treats it.
