@@ -131,7 +131,15 @@ pub struct ApiError {
 impl ApiError {
     /// An error of any code; prefer the named constructors.
     pub fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), target: None, uid: String::new(), causes: Vec::new(), retry_after: 0 }
+        Self {
+            code,
+            reason,
+            message: message.into(),
+            target: None,
+            uid: String::new(),
+            causes: Vec::new(),
+            retry_after: 0,
+        }
     }
 
     /// Adds what the error is about.
@@ -150,7 +158,8 @@ impl ApiError {
 
     /// 404 for an object.
     pub fn not_found(target: Target) -> Self {
-        Self::new(404, "NotFound", format!("{} {:?} not found", target.qualified(), target.name)).about(target)
+        Self::new(404, "NotFound", format!("{} {:?} not found", target.qualified(), target.name))
+            .about(target)
     }
 
     /// 404 for a path that nothing serves.
@@ -161,18 +170,23 @@ impl ApiError {
 
     /// 409, the name is taken.
     pub fn already_exists(target: Target) -> Self {
-        Self::new(409, "AlreadyExists", format!("{} {:?} already exists", target.qualified(), target.name)).about(target)
+        Self::new(409, "AlreadyExists", format!("{} {:?} already exists", target.qualified(), target.name))
+            .about(target)
     }
 
     /// 409, somebody else was faster or a precondition failed.
     pub fn conflict(target: Target, detail: &str) -> Self {
-        let message = format!("Operation cannot be fulfilled on {} {:?}: {detail}", target.qualified(), target.name);
+        let message =
+            format!("Operation cannot be fulfilled on {} {:?}: {detail}", target.qualified(), target.name);
         Self::new(409, "Conflict", message).about(target)
     }
 
     /// 409 with the sentence for a stale resourceVersion.
     pub fn modified(target: Target) -> Self {
-        Self::conflict(target, "the object has been modified; please apply your changes to the latest version and try again")
+        Self::conflict(
+            target,
+            "the object has been modified; please apply your changes to the latest version and try again",
+        )
     }
 
     /// 409 of server-side apply.
@@ -233,7 +247,11 @@ impl ApiError {
 
     /// 406.
     pub fn not_acceptable(accepted: &[&str]) -> Self {
-        Self::new(406, "NotAcceptable", format!("only the following media types are accepted: {}", accepted.join(", ")))
+        Self::new(
+            406,
+            "NotAcceptable",
+            format!("only the following media types are accepted: {}", accepted.join(", ")),
+        )
     }
 
     /// 415.
@@ -260,9 +278,11 @@ impl ApiError {
     /// 504: asked for a revision that does not exist yet.
     pub fn too_large_resource_version(asked: u64, current: u64) -> Self {
         let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
-        let mut error = Self::new(504, "Timeout", message)
-            .about(Target::default())
-            .cause(Cause::new("ResourceVersionTooLarge", "", "Too large resource version"));
+        let mut error = Self::new(504, "Timeout", message).about(Target::default()).cause(Cause::new(
+            "ResourceVersionTooLarge",
+            "",
+            "Too large resource version",
+        ));
         error.retry_after = 1;
         error
     }
@@ -275,7 +295,8 @@ impl ApiError {
     /// 500.
     pub fn internal(message: impl std::fmt::Display) -> Self {
         let text = message.to_string();
-        Self::new(500, "InternalError", format!("Internal error occurred: {text}")).cause(Cause::new("", "", text))
+        Self::new(500, "InternalError", format!("Internal error occurred: {text}"))
+            .cause(Cause::new("", "", text))
     }
 
     /// 503.
@@ -325,7 +346,10 @@ mod tests {
         assert_eq!(error.message, "deployments.apps \"web\" not found");
         let error = ApiError::invalid(
             Target::new("", "Pod", "x"),
-            vec![Cause::required("spec.containers", ""), Cause::invalid("spec.a", &json!(-1), "must be positive")],
+            vec![
+                Cause::required("spec.containers", ""),
+                Cause::invalid("spec.a", &json!(-1), "must be positive"),
+            ],
         );
         assert_eq!(
             error.message,

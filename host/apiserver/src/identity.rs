@@ -34,7 +34,11 @@ impl Identity {
 
     /// Somebody without credentials.
     pub fn anonymous() -> Self {
-        Self { user: "system:anonymous".into(), groups: vec!["system:unauthenticated".into()], ..Self::default() }
+        Self {
+            user: "system:anonymous".into(),
+            groups: vec!["system:unauthenticated".into()],
+            ..Self::default()
+        }
     }
 
     /// May do everything.

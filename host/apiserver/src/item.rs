@@ -160,7 +160,12 @@ mod tests {
             "metadata": {"name": "a", "resourceVersion": "7"}});
         let item = Item::stored(encode(&object), 9);
         let text = String::from_utf8(item.encoded().to_vec()).unwrap();
-        assert!(text.starts_with(r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"resourceVersion":"9","name":"a"}"#), "{text}");
+        assert!(
+            text.starts_with(
+                r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"resourceVersion":"9","name":"a"}"#
+            ),
+            "{text}"
+        );
         assert_eq!(item.value()["metadata"]["resourceVersion"], "9");
         let bare = Item::stored(encode(&json!({"metadata": {}})), 1);
         assert_eq!(bare.encoded(), &br#"{"metadata":{"resourceVersion":"1"}}"#[..]);

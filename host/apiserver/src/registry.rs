@@ -123,7 +123,11 @@ pub struct Resource {
 impl Resource {
     /// `deployments.apps`, or `pods` in the core group.
     pub fn qualified(&self) -> String {
-        if self.group.is_empty() { self.resource.clone() } else { format!("{}.{}", self.resource, self.group) }
+        if self.group.is_empty() {
+            self.resource.clone()
+        } else {
+            format!("{}.{}", self.resource, self.group)
+        }
     }
 
     /// An error target of this resource.
@@ -153,12 +157,20 @@ impl Resource {
 
     /// The key of an object in the store.
     pub fn key(&self, namespace: &str, name: &str) -> String {
-        if self.namespaced { format!("{}{namespace}/{name}", self.prefix) } else { format!("{}{name}", self.prefix) }
+        if self.namespaced {
+            format!("{}{namespace}/{name}", self.prefix)
+        } else {
+            format!("{}{name}", self.prefix)
+        }
     }
 
     /// The prefix of all keys, or of those in one namespace (empty: all).
     pub fn range(&self, namespace: &str) -> String {
-        if self.namespaced && !namespace.is_empty() { format!("{}{namespace}/", self.prefix) } else { self.prefix.clone() }
+        if self.namespaced && !namespace.is_empty() {
+            format!("{}{namespace}/", self.prefix)
+        } else {
+            self.prefix.clone()
+        }
     }
 }
 
@@ -181,11 +193,15 @@ impl Snapshot {
 
     /// The resource of this kind.
     pub fn by_kind(&self, group: &str, version: &str, kind: &str) -> Option<&Arc<Resource>> {
-        self.of_version(group, version).find(|r| r.kind == kind)
+        self.all().find(|r| r.group == group && r.version == version && r.kind == kind)
     }
 
     /// All resources of a group-version.
-    pub fn of_version<'a>(&'a self, group: &'a str, version: &'a str) -> impl Iterator<Item = &'a Arc<Resource>> + 'a {
+    pub fn of_version<'a>(
+        &'a self,
+        group: &'a str,
+        version: &'a str,
+    ) -> impl Iterator<Item = &'a Arc<Resource>> + 'a {
         let start = (group.to_owned(), version.to_owned(), String::new());
         self.resources
             .range(start..)

@@ -24,6 +24,7 @@ struct Inner {
     name: String,
     profile: Profile,
     registry: Registry,
+    front: crate::front::Front,
 }
 
 impl Server {
@@ -35,6 +36,11 @@ impl Server {
     /// Which kind of cluster it serves.
     pub fn profile(&self) -> Profile {
         self.inner.profile
+    }
+
+    /// What the front keeps between requests.
+    pub(crate) fn front(&self) -> &crate::front::Front {
+        &self.inner.front
     }
 
     /// The table of served kinds.

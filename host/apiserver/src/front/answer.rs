@@ -1,0 +1,173 @@
+//! Answers on their way out: encoded, compressed where it pays, with the headers
+//! that clients look for.
+
+use std::convert::Infallible;
+use std::io::Write as _;
+use std::sync::Arc;
+
+use axum::body::Body;
+use bytes::Bytes;
+use futures::StreamExt as _;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER, VARY};
+use http::{HeaderValue, Response, StatusCode};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::negotiate::{Format, Shape};
+use super::shape::{self, Include};
+use crate::error::ApiError;
+use crate::handler::{EventStream, List, Outcome};
+use crate::registry::Resource;
+
+/// Smaller answers cost more to compress than to send.
+const GZIP_FROM: usize = 128 * 1024;
+
+/// In what form an answer leaves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Form {
+    /// JSON or YAML.
+    pub format: Format,
+    /// Whole, Table or metadata.
+    pub shape: Shape,
+    /// What rows carry.
+    pub include: Include,
+    /// For people's eyes.
+    pub pretty: bool,
+    /// The client takes gzip.
+    pub gzip: bool,
+}
+
+/// Encodes what the core gave.
+pub fn outcome(resource: &Arc<Resource>, outcome: Outcome, form: Form) -> Response<Body> {
+    match outcome {
+        Outcome::Object { code, object } => match shape::object(resource, &object, form.shape, form.include) {
+            Some(value) => document(code, &value, form),
+            None if plain(form) => bytes(code, object.encoded(), form),
+            None => document(code, object.value().as_ref(), form),
+        },
+        Outcome::List(list) => match shape::list(&list, form.shape, form.include) {
+            Some(value) => document(200, &value, form),
+            None => {
+                let encoded = encode_list(&list);
+                if plain(form) {
+                    return bytes(200, encoded, form);
+                }
+                let value: Value = serde_json::from_slice(&encoded).unwrap_or_default();
+                document(200, &value, form)
+            }
+        },
+        Outcome::Watch(events) => watch(resource.clone(), events, form),
+        Outcome::Status { code, status } => document(code, &status, form),
+    }
+}
+
+/// Encodes a document.
+pub fn document<T: Serialize>(code: u16, value: &T, form: Form) -> Response<Body> {
+    let encoded = match form.format {
+        Format::Json if form.pretty => serde_json::to_vec_pretty(value).map_err(|error| error.to_string()).map(|mut text| {
+            text.push(b'\n');
+            text
+        }),
+        Format::Json => serde_json::to_vec(value).map_err(|error| error.to_string()),
+        Format::Yaml => serde_saphyr::to_string(value).map(String::into_bytes).map_err(|error| error.to_string()),
+    };
+    match encoded {
+        Ok(encoded) => bytes(code, encoded.into(), form),
+        Err(detail) => error(&ApiError::internal(format!("cannot encode the answer: {detail}"))),
+    }
+}
+
+/// An error as a Status.
+pub fn error(error: &ApiError) -> Response<Body> {
+    let mut response = document(error.code, &error.status(), Form::default());
+    if error.retry_after > 0 {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(error.retry_after));
+    }
+    response
+}
+
+/// A 404 with a sentence of its own.
+pub fn not_found(message: &str) -> Response<Body> {
+    error(&ApiError { message: message.to_owned(), ..ApiError::no_such_path() })
+}
+
+/// Plain text.
+pub fn text(code: u16, content: String) -> Response<Body> {
+    let mut response = respond(code, Body::from(content));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response.headers_mut().insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// Encoded bytes, compressed if large and welcome.
+pub fn bytes(code: u16, content: Bytes, form: Form) -> Response<Body> {
+    let compressed = if form.gzip && content.len() >= GZIP_FROM { gzip(&content) } else { None };
+    let mut response = match compressed {
+        Some(small) => {
+            let mut response = respond(code, Body::from(small));
+            response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            response.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+            response
+        }
+        None => respond(code, Body::from(content)),
+    };
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(form.format.content_type()));
+    response
+}
+
+/// An empty or raw answer.
+pub fn respond(code: u16, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response
+}
+
+fn plain(form: Form) -> bool {
+    form.format == Format::Json && !form.pretty
+}
+
+fn gzip(content: &[u8]) -> Option<Vec<u8>> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::with_capacity(content.len() / 4), flate2::Compression::fast());
+    encoder.write_all(content).ok()?;
+    encoder.finish().ok()
+}
+
+/// A list as JSON: each object is copied once, from the store's bytes.
+fn encode_list(list: &List) -> Bytes {
+    let head = format!(
+        "{{\"kind\":{},\"apiVersion\":{},\"metadata\":{},\"items\":[",
+        Value::from(list.resource.list_kind.as_str()),
+        Value::from(list.resource.api_version.as_str()),
+        shape::list_metadata(list)
+    );
+    let mut out = head.into_bytes();
+    for (index, item) in list.items.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        item.append(&mut out);
+    }
+    out.extend_from_slice(b"]}");
+    Bytes::from(out)
+}
+
+/// One line for each event, sent as it comes. Plain watchers of one event share its bytes.
+fn watch(resource: Arc<Resource>, events: EventStream, form: Form) -> Response<Body> {
+    let mut first = true;
+    let lines = events.map(move |event| {
+        let shaped = shape::event(&resource, &event, form.shape, form.include, first);
+        first = false;
+        Ok::<Bytes, Infallible>(match shaped {
+            None => event.frame(),
+            Some(object) => {
+                let mut line = serde_json::json!({"type": event.kind.as_str(), "object": object}).to_string();
+                line.push('\n');
+                Bytes::from(line)
+            }
+        })
+    });
+    let mut response = respond(200, Body::from_stream(lines));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert("cache-control", HeaderValue::from_static("no-cache, private"));
+    response
+}
