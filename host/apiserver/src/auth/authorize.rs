@@ -62,7 +62,9 @@ impl Authorizer for Authenticated {
     fn authorize(&self, who: &Identity, what: &Attributes<'_>) -> Decision {
         let public = what.resource.is_none()
             && matches!(what.verb, "get" | "head")
-            && PUBLIC.iter().any(|path| what.path == *path || (path.ends_with('/') && what.path.starts_with(path)));
+            && PUBLIC
+                .iter()
+                .any(|path| what.path == *path || (path.ends_with('/') && what.path.starts_with(path)));
         if public || !is_anonymous(who) {
             Decision::Allow
         } else {

@@ -57,7 +57,9 @@ pub enum KeyError {
         source: std::io::Error,
     },
     /// Not a P-256 key in PKCS#8 form.
-    #[error("the token signing key is not a P-256 key in PKCS#8 form; remove the file to have a new one made")]
+    #[error(
+        "the token signing key is not a P-256 key in PKCS#8 form; remove the file to have a new one made"
+    )]
     Unusable,
 }
 

@@ -126,7 +126,10 @@ mod tests {
         assert_eq!(Bearer::read(&claims), Some(bearer.clone()));
         let identity = bearer.identity();
         assert_eq!(identity.user, "system:serviceaccount:n:s");
-        assert_eq!(identity.groups, ["system:serviceaccounts", "system:serviceaccounts:n", "system:authenticated"]);
+        assert_eq!(
+            identity.groups,
+            ["system:serviceaccounts", "system:serviceaccounts:n", "system:authenticated"]
+        );
         assert!(bearer.claims(1000, None).get("exp").is_none());
     }
 }

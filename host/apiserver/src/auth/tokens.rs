@@ -51,7 +51,10 @@ impl Tokens {
     /// The issuer of service-account tokens.
     pub fn issuer(&self) -> Result<Arc<dyn TokenIssuer>, ApiError> {
         let make = || Es256::generate().ok().map(|key| Arc::new(key) as Arc<dyn TokenIssuer>);
-        self.issuer.get_or_init(make).clone().ok_or_else(|| ApiError::internal("cannot make a token signing key"))
+        self.issuer
+            .get_or_init(make)
+            .clone()
+            .ok_or_else(|| ApiError::internal("cannot make a token signing key"))
     }
 
     /// The bearer of a token meant for this server.
@@ -60,7 +63,8 @@ impl Tokens {
         if let Some(identity) = self.fixed.get(&key) {
             return Ok(identity.clone());
         }
-        if let Some((identity, until)) = self.accepted.lock().unwrap_or_else(PoisonError::into_inner).get(&key)
+        if let Some((identity, until)) =
+            self.accepted.lock().unwrap_or_else(PoisonError::into_inner).get(&key)
             && *until > Instant::now()
         {
             return Ok(identity.clone());
@@ -93,7 +97,8 @@ impl Tokens {
         let bearer = Bearer::read(&issuer.verify(token)?).ok_or(TokenError::Malformed)?;
         let own = [ISSUER.to_owned()];
         let wanted = if audiences.is_empty() { &own } else { audiences };
-        let fitting: Vec<String> = wanted.iter().filter(|one| bearer.audiences.contains(one)).cloned().collect();
+        let fitting: Vec<String> =
+            wanted.iter().filter(|one| bearer.audiences.contains(one)).cloned().collect();
         if fitting.is_empty() {
             return Err(TokenError::Audience(bearer.audiences));
         }

@@ -40,11 +40,13 @@ pub struct Form {
 /// Encodes what the core gave.
 pub fn outcome(resource: &Arc<Resource>, outcome: Outcome, form: Form) -> Response<Body> {
     match outcome {
-        Outcome::Object { code, object } => match shape::object(resource, &object, form.shape, form.include) {
-            Some(value) => document(code, &value, form),
-            None if plain(form) => bytes(code, object.encoded(), form),
-            None => document(code, object.value().as_ref(), form),
-        },
+        Outcome::Object { code, object } => {
+            match shape::object(resource, &object, form.shape, form.include) {
+                Some(value) => document(code, &value, form),
+                None if plain(form) => bytes(code, object.encoded(), form),
+                None => document(code, object.value().as_ref(), form),
+            }
+        }
         Outcome::List(list) => match shape::list(&list, form.shape, form.include) {
             Some(value) => document(200, &value, form),
             None => {
@@ -64,12 +66,16 @@ pub fn outcome(resource: &Arc<Resource>, outcome: Outcome, form: Form) -> Respon
 /// Encodes a document.
 pub fn document<T: Serialize>(code: u16, value: &T, form: Form) -> Response<Body> {
     let encoded = match form.format {
-        Format::Json if form.pretty => serde_json::to_vec_pretty(value).map_err(|error| error.to_string()).map(|mut text| {
-            text.push(b'\n');
-            text
-        }),
+        Format::Json if form.pretty => {
+            serde_json::to_vec_pretty(value).map_err(|error| error.to_string()).map(|mut text| {
+                text.push(b'\n');
+                text
+            })
+        }
         Format::Json => serde_json::to_vec(value).map_err(|error| error.to_string()),
-        Format::Yaml => serde_saphyr::to_string(value).map(String::into_bytes).map_err(|error| error.to_string()),
+        Format::Yaml => {
+            serde_saphyr::to_string(value).map(String::into_bytes).map_err(|error| error.to_string())
+        }
     };
     match encoded {
         Ok(encoded) => bytes(code, encoded.into(), form),
@@ -127,7 +133,8 @@ fn plain(form: Form) -> bool {
 }
 
 fn gzip(content: &[u8]) -> Option<Vec<u8>> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::with_capacity(content.len() / 4), flate2::Compression::fast());
+    let mut encoder =
+        flate2::write::GzEncoder::new(Vec::with_capacity(content.len() / 4), flate2::Compression::fast());
     encoder.write_all(content).ok()?;
     encoder.finish().ok()
 }

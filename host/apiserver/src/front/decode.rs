@@ -243,7 +243,10 @@ mod tests {
     fn yaml_becomes_json() {
         let text = b"a: 1\nb:\n- c: \"5\"\n  c: true\nd: x\ne: ~\nf: 1.5\n8080: port\n";
         let decoded = decode(text, Encoding::Yaml).unwrap();
-        assert_eq!(decoded.value, json!({"a": 1, "b": [{"c": true}], "d": "x", "e": null, "f": 1.5, "8080": "port"}));
+        assert_eq!(
+            decoded.value,
+            json!({"a": 1, "b": [{"c": true}], "d": "x", "e": null, "f": 1.5, "8080": "port"})
+        );
         assert_eq!(decoded.repeated, [r#"duplicate field "b[0].c""#]);
         assert_eq!(decode_apply(b" {\"a\": [1]}").unwrap().value, json!({"a": [1]}));
         assert_eq!(decode_apply(b"{a: [1]}").unwrap().value, json!({"a": [1]}));

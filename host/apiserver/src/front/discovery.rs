@@ -103,7 +103,8 @@ pub fn answer(
 /// group, version and kind, or client-go takes it for the plain form.
 fn tagged(document: &Document, version: &str, headers: &HeaderMap, form: Form) -> Response<Body> {
     let known = headers.get(IF_NONE_MATCH).is_some_and(|tags| {
-        tags.to_str().is_ok_and(|tags| tags.split(',').any(|tag| tag.trim().as_bytes() == document.tag.as_bytes()))
+        tags.to_str()
+            .is_ok_and(|tags| tags.split(',').any(|tag| tag.trim().as_bytes() == document.tag.as_bytes()))
     });
     let mut response = if known {
         answer::respond(304, Body::empty())
@@ -190,7 +191,8 @@ fn aggregate(snapshot: &Snapshot, core: bool, version: &str) -> Value {
                 .versions(name)
                 .iter()
                 .map(|version| {
-                    let resources: Vec<Value> = snapshot.of_version(name, version).map(|one| aggregated(one)).collect();
+                    let resources: Vec<Value> =
+                        snapshot.of_version(name, version).map(|one| aggregated(one)).collect();
                     json!({"version": version, "resources": resources, "freshness": "Current"})
                 })
                 .collect();

@@ -14,7 +14,13 @@ use crate::server::Server;
 /// The version of Kubernetes whose API this is.
 pub(super) const VERSION: &str = "v1.36.3";
 /// What `?verbose` lists: there is one process, so these stand or fall together.
-const CHECKS: [&str; 5] = ["ping", "log", "store", "poststarthook/generic-apiserver-start-informers", "poststarthook/crd-informer-synced"];
+const CHECKS: [&str; 5] = [
+    "ping",
+    "log",
+    "store",
+    "poststarthook/generic-apiserver-start-informers",
+    "poststarthook/crd-informer-synced",
+];
 
 /// Answers the request for a document.
 pub(super) fn answer(server: &Server, parts: &http::request::Parts) -> Result<Response<Body>, ApiError> {
@@ -32,7 +38,9 @@ pub(super) fn answer(server: &Server, parts: &http::request::Parts) -> Result<Re
     };
     match path.as_slice() {
         [] => Ok(answer::document(200, &roots(), form)),
-        ["healthz" | "livez" | "readyz", check @ ..] => health(path.first().copied().unwrap_or_default(), check, parts),
+        ["healthz" | "livez" | "readyz", check @ ..] => {
+            health(path.first().copied().unwrap_or_default(), check, parts)
+        }
         ["version"] => Ok(answer::document(200, &version(), form)),
         ["openapi", rest @ ..] => openapi::answer(server, rest, parts, form),
         ["api" | "apis", ..] => {

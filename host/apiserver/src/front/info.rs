@@ -213,7 +213,13 @@ mod tests {
                     let or = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
                     format!(
                         "{} {}/{} {} {} {} {}",
-                        info.verb.as_str(), a.group, a.version, or(&a.namespace), or(&a.resource), or(&a.name), or(&a.subresource)
+                        info.verb.as_str(),
+                        a.group,
+                        a.version,
+                        or(&a.namespace),
+                        or(&a.resource),
+                        or(&a.name),
+                        or(&a.subresource)
                     )
                 }
             };
@@ -230,7 +236,8 @@ mod tests {
 
     #[test]
     fn queries_are_decoded() {
-        let got: Vec<_> = query_pairs(Some("a=b%20c&d=e+f&g&h=%zz")).map(|(k, v)| format!("{k}={v}")).collect();
+        let got: Vec<_> =
+            query_pairs(Some("a=b%20c&d=e+f&g&h=%zz")).map(|(k, v)| format!("{k}={v}")).collect();
         assert_eq!(got, ["a=b c", "d=e f", "g=", "h=%zz"]);
     }
 }

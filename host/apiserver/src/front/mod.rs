@@ -147,14 +147,20 @@ async fn dispatch(
     identity: Identity,
     outside: bool,
 ) -> Result<Response<Body>, ApiError> {
-    let Some(RequestInfo { verb, target }) = info::parse(&parts.method, parts.uri.path(), parts.uri.query()) else {
-        return Err(ApiError::new(405, "MethodNotAllowed", format!("the method {} is not known here", parts.method)));
+    let Some(RequestInfo { verb, target }) = info::parse(&parts.method, parts.uri.path(), parts.uri.query())
+    else {
+        return Err(ApiError::new(
+            405,
+            "MethodNotAllowed",
+            format!("the method {} is not known here", parts.method),
+        ));
     };
     authorize(server, &identity, verb, &target, &parts)?;
     match target {
         Target::Document => documents::answer(server, &parts),
         Target::Resource(address) => {
-            resources::answer(server, resources::Incoming { parts, body, identity, verb, address, outside }).await
+            resources::answer(server, resources::Incoming { parts, body, identity, verb, address, outside })
+                .await
         }
     }
 }

@@ -145,7 +145,9 @@ pub fn discovery(accept: Option<&str>) -> Result<Discovery, ApiError> {
         match (clause.kind, clause.group, clause.version) {
             ("", _, _) => return Ok(Discovery::Plain),
             ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2") => return Ok(Discovery::Aggregated("v2")),
-            ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2beta1") => return Ok(Discovery::Aggregated("v2beta1")),
+            ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2beta1") => {
+                return Ok(Discovery::Aggregated("v2beta1"));
+            }
             _ => {}
         }
     }

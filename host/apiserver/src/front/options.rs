@@ -24,7 +24,9 @@ pub fn parse(query: Option<&str>) -> Result<Options, ApiError> {
                     "" | "Warn" => FieldValidation::Warn,
                     "Ignore" => FieldValidation::Ignore,
                     "Strict" => FieldValidation::Strict,
-                    other => return Err(unsupported("fieldValidation", other, &["", "Ignore", "Strict", "Warn"])),
+                    other => {
+                        return Err(unsupported("fieldValidation", other, &["", "Ignore", "Strict", "Warn"]));
+                    }
                 }
             }
             "force" => options.force = truthy(&value),
@@ -50,10 +52,9 @@ fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<Option<T>, Api
     if value.is_empty() {
         return Ok(None);
     }
-    value
-        .parse()
-        .map(Some)
-        .map_err(|_| ApiError::bad_request(format!("the query parameter {key} is {value:?}, expected a whole number")))
+    value.parse().map(Some).map_err(|_| {
+        ApiError::bad_request(format!("the query parameter {key} is {value:?}, expected a whole number"))
+    })
 }
 
 fn unsupported(field: &str, value: &str, allowed: &[&str]) -> ApiError {

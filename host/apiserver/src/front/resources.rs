@@ -128,7 +128,10 @@ fn check_place(resource: &Resource, verb: Verb, address: &Address) -> Result<(),
     if address.subresource.is_empty() {
         let one = matches!(verb, Verb::Update | Verb::Patch);
         let many = verb == Verb::Create;
-        if !resource.allows(verb.as_str()) || (one && address.name.is_empty()) || (many && !address.name.is_empty()) {
+        if !resource.allows(verb.as_str())
+            || (one && address.name.is_empty())
+            || (many && !address.name.is_empty())
+        {
             return Err(not_allowed());
         }
         return Ok(());
@@ -145,7 +148,9 @@ fn form(parts: &http::request::Parts, watch: bool, outside: bool) -> Result<Form
         match key.as_ref() {
             "includeObject" => {
                 include = Include::parse(&value).ok_or_else(|| {
-                    ApiError::bad_request(format!("includeObject is {value:?}, expected None, Metadata or Object"))
+                    ApiError::bad_request(format!(
+                        "includeObject is {value:?}, expected None, Metadata or Object"
+                    ))
                 })?;
             }
             "pretty" => pretty = Some(truthy(&value)),
@@ -194,7 +199,9 @@ fn decode_body(
     }
     let decoded = decode::decode(bytes, encoding)?;
     if !decoded.value.is_object() {
-        return Err(ApiError::bad_request("the request's body is no object: expected apiVersion, kind and so on"));
+        return Err(ApiError::bad_request(
+            "the request's body is no object: expected apiVersion, kind and so on",
+        ));
     }
     Ok(Some(decoded))
 }

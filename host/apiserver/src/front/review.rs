@@ -87,10 +87,14 @@ fn access(server: &Server, who: &Identity, spec: &Value, namespace: &str) -> Val
             };
             decide(server, who, &Attributes { verb: text(what, "verb"), resource: Some(resource), path: "" })
         }
-        (None, Some(what)) => {
-            decide(server, who, &Attributes { verb: text(what, "verb"), resource: None, path: text(what, "path") })
+        (None, Some(what)) => decide(
+            server,
+            who,
+            &Attributes { verb: text(what, "verb"), resource: None, path: text(what, "path") },
+        ),
+        (None, None) => {
+            Decision::Deny("neither resourceAttributes nor nonResourceAttributes given".to_owned())
         }
-        (None, None) => Decision::Deny("neither resourceAttributes nor nonResourceAttributes given".to_owned()),
     };
     match decision {
         Decision::Allow => json!({"allowed": true}),
@@ -102,7 +106,8 @@ fn access(server: &Server, who: &Identity, spec: &Value, namespace: &str) -> Val
 /// so this asks the widest one.
 fn rules(server: &Server, who: &Identity, spec: &Value) -> Value {
     let namespace = text(spec, "namespace");
-    let everything = ResourceAttributes { group: "*", version: "*", resource: "*", namespace, ..Default::default() };
+    let everything =
+        ResourceAttributes { group: "*", version: "*", resource: "*", namespace, ..Default::default() };
     let resources = decide(server, who, &Attributes { verb: "*", resource: Some(everything), path: "" });
     let paths = decide(server, who, &Attributes { verb: "*", resource: None, path: "*" });
     let mut status = json!({"resourceRules": [], "nonResourceRules": [], "incomplete": false});

@@ -71,7 +71,13 @@ pub fn list(list: &List, shape: Shape, include: Include) -> Option<Value> {
 
 /// The object of a watch event in another shape; `None`: it stays what it is.
 /// Only a stream's first Table carries column definitions.
-pub fn event(resource: &Resource, event: &WatchEvent, shape: Shape, include: Include, first: bool) -> Option<Value> {
+pub fn event(
+    resource: &Resource,
+    event: &WatchEvent,
+    shape: Shape,
+    include: Include,
+    first: bool,
+) -> Option<Value> {
     if event.kind == EventType::Error {
         return None;
     }

@@ -24,13 +24,17 @@ pub(super) fn is_token_request(address: &Address) -> bool {
 
 /// Issues a token and fills in the request's status.
 pub(super) async fn issue(server: &Server, address: &Address, mut body: Value) -> Result<Value, ApiError> {
-    let account = inside::get(server, ("", "v1", "serviceaccounts"), &address.namespace, &address.name).await?;
+    let account =
+        inside::get(server, ("", "v1", "serviceaccounts"), &address.namespace, &address.name).await?;
     let spec = body.get("spec").cloned().unwrap_or_default();
     let seconds = spec.get("expirationSeconds").and_then(Value::as_i64).unwrap_or(DEFAULT_SECONDS);
     if seconds < MIN_SECONDS {
         let detail = format!("may not specify a duration less than {} minutes", MIN_SECONDS / 60);
         let cause = Cause::invalid("spec.expirationSeconds", &json!(seconds), &detail);
-        return Err(ApiError::invalid(Target::new("authentication.k8s.io", "TokenRequest", &address.name), vec![cause]));
+        return Err(ApiError::invalid(
+            Target::new("authentication.k8s.io", "TokenRequest", &address.name),
+            vec![cause],
+        ));
     }
     let seconds = seconds.min(MAX_SECONDS);
     let mut audiences: Vec<String> = spec
@@ -61,9 +65,12 @@ pub(super) async fn issue(server: &Server, address: &Address, mut body: Value) -
     };
     object.insert("apiVersion".into(), "authentication.k8s.io/v1".into());
     object.insert("kind".into(), "TokenRequest".into());
-    object.insert("metadata".into(), json!({
-        "name": address.name, "namespace": address.namespace, "creationTimestamp": rfc3339(now),
-    }));
+    object.insert(
+        "metadata".into(),
+        json!({
+            "name": address.name, "namespace": address.namespace, "creationTimestamp": rfc3339(now),
+        }),
+    );
     let mut filled = spec;
     if !filled.is_object() {
         filled = json!({});

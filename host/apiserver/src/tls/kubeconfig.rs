@@ -17,7 +17,12 @@ pub struct Context {
 
 /// A kubeconfig with these contexts, the first being the current one, all for
 /// one user with a client certificate. Write it with [`super::files::write_private`].
-pub fn kubeconfig(authority: &Authority, user: &str, client: &ClientCertificate, contexts: &[Context]) -> Value {
+pub fn kubeconfig(
+    authority: &Authority,
+    user: &str,
+    client: &ClientCertificate,
+    contexts: &[Context],
+) -> Value {
     let root = STANDARD.encode(authority.certificate_pem());
     json!({
         "apiVersion": "v1",

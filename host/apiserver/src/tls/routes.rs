@@ -66,7 +66,8 @@ impl Routes {
         let name = rest.split('/').next().unwrap_or_default();
         let member = self.members.load().get(name).cloned().ok_or_else(|| name.to_owned())?;
         let prefix = MEMBERS.len() + name.len();
-        let tail = request.uri().path_and_query().and_then(|whole| whole.as_str().get(prefix..)).unwrap_or("/");
+        let tail =
+            request.uri().path_and_query().and_then(|whole| whole.as_str().get(prefix..)).unwrap_or("/");
         let tail = if tail.starts_with('/') { tail.to_owned() } else { format!("/{tail}") };
         // A tail of a valid address is one; should it not be, the root answers.
         let stripped = PathAndQuery::try_from(tail).unwrap_or_else(|_| PathAndQuery::from_static("/"));
