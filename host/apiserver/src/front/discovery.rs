@@ -253,3 +253,64 @@ fn body_kind<'a>(resource: &'a Resource, sub: &'a Subresource) -> (&'a str, &'a 
         (&sub.group, &sub.version, &sub.kind)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+    use http::header::ACCEPT;
+
+    const AGGREGATED: &str =
+        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+
+    async fn ask(
+        snapshot: &Arc<Snapshot>,
+        path: &str,
+        accept: &str,
+        tag: &str,
+    ) -> Option<(Response<()>, Value)> {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, accept.parse().unwrap());
+        if !tag.is_empty() {
+            headers.insert(IF_NONE_MATCH, tag.parse().unwrap());
+        }
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let response = answer(&Cache::default(), snapshot, &parts, &headers, Form::default())?.unwrap();
+        let (parts, body) = response.into_parts();
+        let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+        Some((Response::from_parts(parts, ()), serde_json::from_slice(&body).unwrap_or_default()))
+    }
+
+    #[tokio::test]
+    async fn documents_are_as_clients_expect_them() {
+        let snapshot = fixture::registry().snapshot();
+        let cases: Vec<Value> =
+            serde_json::from_str(include_str!("../../tests/cases/discovery.json")).unwrap();
+        for case in &cases {
+            let path = case["path"].as_str().unwrap();
+            let accept = if case["aggregated"] == true { AGGREGATED } else { "application/json" };
+            let Some((_, got)) = ask(&snapshot, path, accept, "").await else {
+                assert!(case["at"].is_null(), "{path} is not served");
+                continue;
+            };
+            for (pointer, expected) in case["at"].as_object().unwrap() {
+                assert_eq!(
+                    got.pointer(pointer).unwrap_or(&Value::Null),
+                    expected,
+                    "{path} {pointer} in {got:#}"
+                );
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn aggregated_documents_are_tagged() {
+        let snapshot = fixture::registry().snapshot();
+        let (first, _) = ask(&snapshot, "/apis", AGGREGATED, "").await.unwrap();
+        let kind = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+        assert_eq!(first.headers()[CONTENT_TYPE], kind);
+        let tag = first.headers()[ETAG].to_str().unwrap();
+        let (again, body) = ask(&snapshot, "/apis", AGGREGATED, tag).await.unwrap();
+        assert_eq!((again.status().as_u16(), body), (304, Value::Null));
+    }
+}

@@ -13,6 +13,8 @@ pub mod options;
 pub mod shape;
 
 mod documents;
+#[cfg(test)]
+mod fixture;
 mod resources;
 mod review;
 mod service;
