@@ -1,0 +1,9 @@
+//! The guests: their compiler, their build, and what makes components of them.
+
+mod build;
+mod component;
+mod debian;
+mod toolchain;
+
+pub use build::{build, test};
+pub use toolchain::setup;
