@@ -3,19 +3,29 @@
 
 pub mod affinity;
 pub mod amount;
+mod assign;
+mod availability;
 pub mod binding;
 pub mod bitmap;
 pub mod capacity;
+pub mod estimate;
+pub mod outcome;
+pub mod pipeline;
 pub mod plugin;
 pub mod records;
 pub mod request;
+mod select;
 pub mod table;
+pub mod webster;
 
 pub use binding::{BindingFields, BindingView, Peers, TargetView};
 pub use bitmap::Bitmap;
+pub use outcome::{Failure, Outcome, Trace};
+pub use pipeline::{Input, Options, schedule};
 pub use plugin::{
-    Candidates, Demand, Estimate, Explanation, FailurePolicy, Filter, PluginError, Profile, Score, Stage,
+    Assumed, Candidates, Demand, Estimate, Explanation, FailurePolicy, Filter, PluginError, Profile, Query,
+    Score, Stage,
 };
 pub use records::{ClusterFacts, ClusterId};
-pub use request::Request;
+pub use request::{Request, Target};
 pub use table::{Cluster, ClusterFields, ClusterTable, Delta};

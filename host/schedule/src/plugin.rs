@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::binding::BindingView;
 use crate::bitmap::Bitmap;
-use crate::records::ClusterId;
+use crate::records::{ClusterId, ObjectReference};
 use crate::request::{Component, Requirements};
 use crate::table::ClusterTable;
 
@@ -141,7 +141,7 @@ pub trait Score: Send {
     }
 }
 
-/// What an estimator is asked: how much of this fits into a cluster.
+/// Of what an estimator is asked how much fits into a cluster.
 #[derive(Debug, Clone, Copy)]
 pub enum Demand<'a> {
     /// Single replicas with these requirements.
@@ -150,21 +150,36 @@ pub enum Demand<'a> {
     Sets(&'a [Component]),
 }
 
+/// What was placed a moment ago and isn't in the clusters' reports yet, by cluster: each entry is one workload.
+pub type Assumed = BTreeMap<ClusterId, Vec<Vec<Component>>>;
+
+/// One question to an estimator.
+#[derive(Debug, Clone, Copy)]
+pub struct Query<'a> {
+    /// The template, for logs.
+    pub resource: &'a ObjectReference,
+    /// What is to fit.
+    pub demand: Demand<'a>,
+    /// Which clusters.
+    pub clusters: &'a [ClusterId],
+    /// What they don't report yet.
+    pub assumed: &'a Assumed,
+}
+
 /// Says how much more a cluster can take.
 pub trait Estimate: Send {
     /// For logs and explanations.
     fn name(&self) -> &str;
 
-    /// For each cluster how many replicas (or sets) it can take beyond what runs there; `None` where that isn't known.
-    /// One cluster's trouble must not spoil the others' answers.
+    /// For each cluster of the query how many replicas (or sets) it can take beyond what runs there; `None` where that
+    /// isn't known. One cluster's trouble must not spoil the others' answers.
     ///
     /// # Errors
     /// No cluster could be estimated.
     fn max_replicas(
         &mut self,
         table: &ClusterTable,
-        demand: Demand<'_>,
-        clusters: &[ClusterId],
+        query: &Query<'_>,
     ) -> Result<Vec<Option<i32>>, PluginError>;
 }
 

@@ -10,7 +10,7 @@ use std::process::Command;
 /// Crates by layer, lowest first. A crate may use its own layer where listed before it, and those below.
 const LAYERS: [(&str, &[&str]); 5] = [
     ("matter", &["object", "api", "store", "schema"]),
-    ("deciding", &["policy", "schedule", "interpret", "validate"]),
+    ("deciding", &["schedule", "policy", "interpret", "validate"]),
     ("hosting", &["engine"]),
     ("acting", &["runtime", "apiserver", "members", "simulator", "controllers"]),
     ("assembly", &["app", "xtask", "tests"]),
