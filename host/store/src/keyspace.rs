@@ -70,12 +70,10 @@ impl Core {
             }
             shared.revision = batch.revision;
             shared.log.checkpoint(batch.revision, &batch.tree);
-            if batch.compact > shared.log.compacted() {
-                shared.log.compact(batch.compact);
-            }
-            std::mem::replace(&mut shared.tree, batch.tree)
+            let gone = shared.log.compact(batch.compact);
+            (std::mem::replace(&mut shared.tree, batch.tree), gone)
         };
-        // Freed outside the lock: it may be the last owner of many nodes.
+        // Freed outside the lock: these may be the last owners of much.
         drop(old);
     }
 

@@ -72,8 +72,9 @@ impl Log {
         }
     }
 
-    /// Forgets everything up to a revision.
-    pub(crate) fn compact(&mut self, revision: u64) {
+    /// Forgets everything up to a revision; hands out what is gone, to be freed where no lock is held.
+    pub(crate) fn compact(&mut self, revision: u64) -> Vec<Arc<Event>> {
+        let mut gone = Vec::new();
         self.compacted = self.compacted.max(revision);
         while let Some(event) = self.events.pop_front_if(|event| event.revision <= revision) {
             self.weight = self.weight.saturating_sub(event.weight());
@@ -84,8 +85,10 @@ impl Log {
                     self.buckets.remove(bucket);
                 }
             }
+            gone.push(event);
         }
         while self.checkpoints.pop_front_if(|(at, _)| *at <= revision).is_some() {}
+        gone
     }
 
     /// Fails if events after this revision are gone.
