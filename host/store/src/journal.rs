@@ -96,15 +96,15 @@ impl Journal {
             let key = codec::name_of(key.value())?;
             shared.tree.insert_mut(Arc::from(key), codec::object(value.value())?);
         }
-        let mut versions: HashMap<Arc<str>, Entry> = HashMap::new();
-        for event in transaction.open_table(EVENTS)?.range::<&[u8]>(start.as_slice()..end.as_slice())? {
+        // Newest first: what an event wrote is what the next event on that key found, or what is there now.
+        let mut found: HashMap<Arc<str>, Entry> = HashMap::new();
+        let mut events = Vec::new();
+        for event in transaction.open_table(EVENTS)?.range::<&[u8]>(start.as_slice()..end.as_slice())?.rev() {
             let (key, value) = event?;
             let revision = codec::revision_of(key.value())?;
-            let event = restore(codec::event(value.value())?, revision, &shared.tree, &versions);
-            match &event.new {
-                Some(new) => versions.insert(event.key.clone(), new.clone()),
-                None => versions.remove(&event.key),
-            };
+            events.push(restore(codec::event(value.value())?, revision, &shared.tree, &mut found)?);
+        }
+        for event in events.into_iter().rev() {
             shared.log.push(Arc::new(event));
         }
         Ok((record.id, shared))
@@ -164,33 +164,33 @@ impl Shared {
     }
 }
 
-/// Rebuilds an event so that it shares its key and its versions with the tree and with earlier events.
+/// Rebuilds an event so that it shares its key and its versions with the tree and with later events, whose previous versions are in `found`.
 fn restore(
     record: codec::EventRecord<'_>,
     revision: u64,
     tree: &Tree,
-    versions: &HashMap<Arc<str>, Entry>,
-) -> Event {
-    let live = tree.get_key_value(record.key);
-    let earlier = versions.get_key_value(record.key);
-    let key = live
-        .map(|(key, _)| key)
-        .or(earlier.map(|(key, _)| key))
-        .cloned()
-        .unwrap_or_else(|| Arc::from(record.key));
-    let previous = record.previous.map(|previous| match earlier {
-        Some((_, entry)) if entry.revision() == previous.revision => entry.clone(),
-        _ => Entry::new(previous.revision, previous.create_revision, Bytes::copy_from_slice(previous.bytes)),
+    found: &mut HashMap<Arc<str>, Entry>,
+) -> Result<Event, JournalError> {
+    let corrupt = |reason| JournalError::Corrupt { table: "events", reason };
+    let known = found.get_key_value(record.key).or_else(|| tree.get_key_value(record.key));
+    let (key, after) = match known {
+        Some((key, entry)) => (key.clone(), Some(entry.clone())),
+        None => (Arc::from(record.key), None),
+    };
+    let previous = record.previous.map(|version| {
+        let entry =
+            Entry::new(version.revision, version.create_revision, Bytes::copy_from_slice(version.bytes));
+        found.insert(key.clone(), entry.clone());
+        entry
     });
-    if let Some(new) = record.new {
-        let entry = match live {
-            Some((_, entry)) if entry.revision() == revision => entry.clone(),
-            _ => Entry::new(revision, new.create_revision, Bytes::copy_from_slice(new.bytes)),
-        };
-        return Event::put(revision, key, previous, entry);
+    if record.put {
+        let new = after
+            .filter(|entry| entry.revision() == revision)
+            .ok_or_else(|| corrupt("what it wrote is missing"))?;
+        return Ok(Event::put(revision, key, previous, new));
     }
-    let previous = previous.unwrap_or_else(|| Entry::new(revision, revision, Bytes::new()));
+    let previous = previous.ok_or_else(|| corrupt("a deletion lacks what it deleted"))?;
     let bytes = record.last.map_or_else(|| previous.bytes().clone(), Bytes::copy_from_slice);
     let last = Entry::new(revision, previous.create_revision(), bytes);
-    Event::delete(revision, key, previous, last)
+    Ok(Event::delete(revision, key, previous, last))
 }

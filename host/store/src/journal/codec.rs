@@ -21,17 +21,18 @@ pub(super) struct Version<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-/// An event as it is stored. The last bytes of a deletion are stored only where they differ from the previous ones.
+/// An event as it is stored: what it found, not what it wrote, which is the next event's find or still there. The last bytes of a
+/// deletion are stored only where they differ from the previous ones.
 #[derive(Debug, PartialEq)]
 pub(super) struct EventRecord<'a> {
     pub(super) key: &'a str,
     pub(super) previous: Option<Version<'a>>,
-    pub(super) new: Option<Version<'a>>,
+    pub(super) put: bool,
     pub(super) last: Option<&'a [u8]>,
 }
 
 const HAS_PREVIOUS: u8 = 1;
-const HAS_NEW: u8 = 2;
+const IS_PUT: u8 = 2;
 const HAS_LAST: u8 = 4;
 
 /// Key of an object: the keyspace's number, then the key.
@@ -91,11 +92,11 @@ pub(super) fn put_event(out: &mut Vec<u8>, event: &Event) {
     let flag = |set: bool, flag: u8| if set { flag } else { 0 };
     out.push(
         flag(event.previous.is_some(), HAS_PREVIOUS)
-            | flag(event.new.is_some(), HAS_NEW)
+            | flag(event.new.is_some(), IS_PUT)
             | flag(last.is_some(), HAS_LAST),
     );
     put_bytes(out, event.key.as_bytes());
-    for entry in [&event.previous, &event.new].into_iter().flatten() {
+    if let Some(entry) = &event.previous {
         out.extend(entry.revision().to_be_bytes());
         out.extend(entry.create_revision().to_be_bytes());
         put_bytes(out, entry.bytes());
@@ -111,9 +112,8 @@ pub(super) fn event(record: &[u8]) -> Result<EventRecord<'_>, JournalError> {
     let key = reader.bytes()?;
     let key = reader.text(key)?;
     let previous = if flags & HAS_PREVIOUS != 0 { Some(reader.version()?) } else { None };
-    let new = if flags & HAS_NEW != 0 { Some(reader.version()?) } else { None };
     let last = if flags & HAS_LAST != 0 { Some(reader.bytes()?) } else { None };
-    Ok(EventRecord { key, previous, new, last })
+    Ok(EventRecord { key, previous, put: flags & IS_PUT != 0, last })
 }
 
 /// A length, then so many bytes. Requests are limited to megabytes, so the length fits.
@@ -186,9 +186,8 @@ mod tests {
 
         put_event(&mut out, &Event::put(5, "/k".into(), Some(old.clone()), new.clone()));
         let read = event(&out).unwrap();
-        assert_eq!((read.key, read.last), ("/k", None));
+        assert_eq!((read.key, read.put, read.last), ("/k", true, None));
         assert_eq!(read.previous, Some(Version { revision: 3, create_revision: 2, bytes: b"old" }));
-        assert_eq!(read.new, Some(Version { revision: 5, create_revision: 2, bytes: b"new" }));
 
         put_event(&mut out, &Event::delete(6, "/k".into(), old.clone(), new));
         assert_eq!(event(&out).unwrap().last, Some(b"new".as_slice()));
