@@ -1,0 +1,47 @@
+//! Taking fields out of an object.
+
+use super::element::Element;
+use super::set::FieldSet;
+use super::types::Type;
+use crate::arena::ListType;
+use serde_json::Value;
+
+/// The value without the fields of `set`. Nothing is left of containers that are empty then.
+pub(super) fn remove(ty: Type<'_>, value: &Value, set: &FieldSet) -> Option<Value> {
+    if set.below.is_empty() {
+        return Some(value.clone());
+    }
+    match value {
+        Value::Object(map) if map.is_empty() => Some(value.clone()),
+        Value::Object(map) if !ty.atomic_map() => {
+            let mut left = serde_json::Map::new();
+            for (key, item) in map {
+                let kept = match set.get(&Element::Field(key.clone())) {
+                    None => Some(item.clone()),
+                    Some(below) if below.member => None,
+                    Some(below) => remove(ty.child(key).ty, item, below),
+                };
+                if let Some(kept) = kept {
+                    left.insert(key.clone(), kept);
+                }
+            }
+            (!left.is_empty()).then_some(Value::Object(left))
+        }
+        Value::Array(items) if items.is_empty() => Some(value.clone()),
+        Value::Array(items) if *ty.list() != ListType::Atomic => {
+            let Some(names) = ty.elements(items) else { return Some(value.clone()) };
+            let left: Vec<Value> = names
+                .iter()
+                .zip(items)
+                .filter_map(|(name, item)| match set.get(name) {
+                    None => Some(item.clone()),
+                    Some(below) if below.member => None,
+                    Some(below) => remove(ty.item(), item, below),
+                })
+                .collect();
+            (!left.is_empty()).then_some(Value::Array(left))
+        }
+        Value::Object(_) | Value::Array(_) => None,
+        scalar => Some(scalar.clone()),
+    }
+}
