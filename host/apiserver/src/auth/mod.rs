@@ -1,6 +1,7 @@
 //! Signing in and permission: who is asking, and whether they may.
 
 pub mod authorize;
+pub mod impersonate;
 pub mod jws;
 pub mod service_account;
 pub mod tokens;

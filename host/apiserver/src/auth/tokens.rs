@@ -125,7 +125,8 @@ impl Tokens {
 
 async fn exists(server: &Server, resource: &str, namespace: &str, reference: &Reference) -> bool {
     match crate::front::inside::get(server, ("", "v1", resource), namespace, &reference.name).await {
-        Ok(object) => object.uid() == reference.uid,
+        // A token in a Secret was made before its Secret had a uid.
+        Ok(object) => reference.uid.is_empty() || object.uid() == reference.uid,
         Err(_) => false,
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::registry::{ArenaRef, Columns, Registry, Resource, Schema, Subresource};
+use crate::strategy::Facts;
 use windlass_schema::arena::{Arena, Node};
 
 fn text(list: &[&str]) -> Vec<String> {
@@ -52,6 +53,10 @@ pub(crate) fn resource(group: &str, version: &str, plural: &str, kind: &str, bui
         deprecation: None,
         crd_uid: String::new(),
         storage_hash: "abc=".into(),
+        read_through: false,
+        terminating: false,
+        incarnation: String::new(),
+        facts: Facts::default(),
     }
 }
 

@@ -32,6 +32,7 @@ use tokio::sync::Semaphore;
 
 use self::info::{RequestInfo, Target, Verb};
 use crate::auth::authorize::is_anonymous;
+use crate::auth::impersonate;
 use crate::auth::tokens::Tokens;
 use crate::auth::{Attributes, Authenticated, Authorizer, Decision, ResourceAttributes, TokenIssuer};
 use crate::error::{self, ApiError};
@@ -135,7 +136,9 @@ async fn route(server: &Server, request: Request<Body>, origin: Origin) -> Resul
                 let message = "too many requests at once, please try again";
                 return Err(ApiError::too_many_requests(message, RETRY_AFTER_SECONDS));
             };
-            let identity = authenticate(server, certificate, &parts.headers).await?;
+            let caller = authenticate(server, certificate, &parts.headers).await?;
+            let identity =
+                impersonate::effective(caller, &parts.headers, server.front().authorizer.as_ref())?;
             return dispatch(server, parts, body, identity, true).await;
         }
     };

@@ -120,3 +120,104 @@ async fn answer(
         Err(name) => crate::front::answer::not_found(&format!("there is no member {name:?} here")),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::authority::{Authority, ClientCertificate};
+    use super::super::routes::Endpoint;
+    use super::*;
+    use futures::future::BoxFuture;
+    use rustls_pki_types::pem::PemObject as _;
+    use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    /// Tells who asked for what; `/slow` waits for ever.
+    struct Mirror;
+
+    impl Endpoint for Mirror {
+        fn call(&self, request: Request<Body>) -> BoxFuture<'static, Response<Body>> {
+            Box::pin(async move {
+                if request.uri().path() == "/slow" {
+                    std::future::pending::<()>().await;
+                }
+                let who = request.extensions().get::<Identity>().map_or("nobody", |who| who.user.as_str());
+                Response::new(Body::from(format!("{who} {}", request.uri().path())))
+            })
+        }
+    }
+
+    struct Fixture {
+        authority: Authority,
+        address: std::net::SocketAddr,
+        stop: CancellationToken,
+        serving: tokio::task::JoinHandle<()>,
+    }
+
+    async fn start() -> Fixture {
+        let authority = Authority::generate().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let routes = Routes::new(Arc::new(Mirror));
+        let stop = CancellationToken::new();
+        let tls = Tls { config: authority.server(&[]).unwrap() };
+        let serving = tokio::spawn(serve(listener, tls, routes, stop.clone()));
+        Fixture { authority, address, stop, serving }
+    }
+
+    async fn ask(
+        fixture: &Fixture,
+        client: Option<ClientCertificate>,
+        path: &str,
+    ) -> std::io::Result<String> {
+        let mut roots = rustls::RootCertStore::empty();
+        roots
+            .add(CertificateDer::from_pem_slice(fixture.authority.certificate_pem().as_bytes()).unwrap())
+            .unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots);
+        let config = match client {
+            None => builder.with_no_client_auth(),
+            Some(client) => {
+                let chain = vec![CertificateDer::from_pem_slice(client.certificate.as_bytes()).unwrap()];
+                let key = PrivateKeyDer::from_pem_slice(client.key.as_bytes()).unwrap();
+                builder.with_client_auth_cert(chain, key).unwrap()
+            }
+        };
+        let socket = TcpStream::connect(fixture.address).await?;
+        let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
+        let mut stream = connector.connect(ServerName::try_from("localhost").unwrap(), socket).await?;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await?;
+        Ok(answer.rsplit("\r\n\r\n").next().unwrap_or_default().to_owned())
+    }
+
+    #[tokio::test]
+    async fn certificates_say_who_asks() {
+        let fixture = start().await;
+        let client = fixture.authority.client("ann", "team").unwrap();
+        assert_eq!(ask(&fixture, Some(client), "/x").await.unwrap(), "ann /x");
+        assert_eq!(ask(&fixture, None, "/x").await.unwrap(), "nobody /x");
+        let stranger = Authority::generate().unwrap().client("eve", "team").unwrap();
+        assert!(ask(&fixture, Some(stranger), "/x").await.is_err());
+        assert!(ask(&fixture, None, "/members/m/x").await.unwrap().contains("there is no member"));
+    }
+
+    #[tokio::test]
+    async fn stopping_cuts_off_what_does_not_end() {
+        let fixture = Arc::new(start().await);
+        let waiting = tokio::spawn({
+            let fixture = fixture.clone();
+            async move { ask(&fixture, None, "/slow").await }
+        });
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        fixture.stop.cancel();
+        assert!(waiting.await.unwrap().is_err());
+        let fixture = Arc::into_inner(fixture).unwrap();
+        tokio::time::timeout(DRAIN_DEADLINE * 2, fixture.serving).await.unwrap().unwrap();
+    }
+}

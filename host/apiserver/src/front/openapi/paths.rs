@@ -10,9 +10,9 @@ use windlass_schema::builtin;
 use crate::registry::{Resource, Subresource};
 
 /// Where schemas are in the document.
-const SCHEMAS: &str = "#/components/schemas/";
+pub(super) const SCHEMAS: &str = "#/components/schemas/";
 /// The package of the types that all groups share.
-const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
+pub(super) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 
 /// The name of a resource's own schema.
 pub(super) fn schema_name(resource: &Resource) -> String {
@@ -35,7 +35,7 @@ pub(super) fn list_name(resource: &Resource) -> String {
 }
 
 /// The name of the schema of a subresource's body.
-fn body_name(resource: &Resource, sub: &Subresource) -> String {
+pub(super) fn body_name(resource: &Resource, sub: &Subresource) -> String {
     if sub.kind.is_empty() || sub.kind == resource.kind {
         return schema_name(resource);
     }
