@@ -3,6 +3,7 @@
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use bytes::Bytes;
 use futures::future::{BoxFuture, FutureExt};
 use tokio::sync::oneshot;
 
@@ -10,7 +11,7 @@ use crate::log::{Log, undo};
 use crate::snapshot::Tree;
 use crate::watchers::Watchers;
 use crate::writer::Request;
-use crate::{Committed, Compacted, Event, Op, Options, Snapshot, Store, Watch, WriteError};
+use crate::{Action, Committed, Compacted, Event, Op, Options, Snapshot, Store, Watch, WriteError};
 
 /// The published state of a keyspace. Only the writer thread changes it.
 #[derive(Debug)]
@@ -143,7 +144,13 @@ impl Store for Handle {
         self.core.snapshot_at(revision)
     }
 
-    fn write(&self, ops: Vec<Op>) -> BoxFuture<'static, Result<Committed, WriteError>> {
+    fn write(&self, mut ops: Vec<Op>) -> BoxFuture<'static, Result<Committed, WriteError>> {
+        // What is given may be a part of a large buffer or have room to spare; what is kept for long is exact.
+        for op in &mut ops {
+            if let Action::Put(bytes) | Action::Delete(Some(bytes)) = &mut op.action {
+                *bytes = Bytes::copy_from_slice(bytes);
+            }
+        }
         let (reply, answer) = oneshot::channel();
         let sent = self.requests.send(Request::Write { core: self.core.clone(), ops, reply });
         async move {
