@@ -83,9 +83,10 @@ fn yaml(bytes: &[u8]) -> Result<Decoded, ApiError> {
     Ok(Decoded { value, repeated: notes.0.into_inner() })
 }
 
-fn protobuf(_bytes: &[u8]) -> Result<Decoded, ApiError> {
-    // The decoder of windlass_schema is being written.
-    Err(ApiError::unsupported_media_type(&["application/json", "application/yaml"]))
+fn protobuf(bytes: &[u8]) -> Result<Decoded, ApiError> {
+    let (_, value) = windlass_schema::proto::decode(bytes)
+        .map_err(|error| ApiError::bad_request(format!("cannot decode the protobuf body: {error}")))?;
+    Ok(Decoded { value, repeated: Vec::new() })
 }
 
 #[derive(Default)]
