@@ -6,11 +6,11 @@ use crate::binding::{ClusterResourceBinding, ResourceBinding, ResourceBindingSpe
 use crate::cluster::{Cluster, ClusterSpec, ClusterStatus};
 use crate::overrides::{ClusterOverridePolicy, OverridePolicy, OverrideSpec};
 use crate::policy::{ClusterPropagationPolicy, PropagationPolicy, PropagationSpec};
-use crate::schema;
+use crate::{plain, schema};
 use crate::work::{Work, WorkSpec, WorkStatus};
 
 /// A column of `kubectl get`.
-struct Column {
+pub(crate) struct Column {
     name: &'static str,
     path: &'static str,
     type_: &'static str,
@@ -18,15 +18,19 @@ struct Column {
     priority: i64,
 }
 
-const fn column(name: &'static str, path: &'static str) -> Column {
+pub(crate) const fn column(name: &'static str, path: &'static str) -> Column {
     Column { name, path, type_: "string", priority: 0 }
+}
+
+pub(crate) const fn integer(name: &'static str, path: &'static str) -> Column {
+    Column { name, path, type_: "integer", priority: 0 }
 }
 
 const fn wide(name: &'static str, path: &'static str) -> Column {
     Column { name, path, type_: "string", priority: 1 }
 }
 
-const fn age(name: &'static str) -> Column {
+pub(crate) const fn age(name: &'static str) -> Column {
     Column { name, path: ".metadata.creationTimestamp", type_: "date", priority: 0 }
 }
 
@@ -58,18 +62,22 @@ const CLUSTER_COLUMNS: &[Column] = &[
 ];
 
 /// Everything about a kind that its Rust type doesn't say.
-struct Definition {
-    group: &'static str,
-    version: &'static str,
-    kind: &'static str,
-    plural: &'static str,
-    namespaced: bool,
-    short_name: Option<&'static str>,
+pub(crate) struct Definition {
+    pub(crate) group: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) plural: &'static str,
+    pub(crate) namespaced: bool,
+    pub(crate) short_name: Option<&'static str>,
     /// Whether the kind is in the category `karmada-io`.
-    category: bool,
-    columns: &'static [Column],
-    /// Field descriptions and rules under `spec` (and `status`, which then is a subresource).
-    schema: fn() -> (Value, Option<Value>),
+    pub(crate) category: bool,
+    pub(crate) columns: &'static [Column],
+    /// Whether `spec` may be absent.
+    pub(crate) spec_optional: bool,
+    /// Fields beside `metadata`, for a kind that has neither spec nor status.
+    pub(crate) root: Option<fn() -> Vec<(&'static str, bool, Value)>>,
+    /// Field descriptions and rules under `spec` (null: there is none) and `status`, which then is a subresource.
+    pub(crate) schema: fn() -> (Value, Option<Value>),
 }
 
 macro_rules! definition {
@@ -83,6 +91,8 @@ macro_rules! definition {
             short_name: $short,
             category: $category,
             columns: $columns,
+            root: None,
+            spec_optional: false,
             schema: || (schema::of::<$spec>(), None::<Value>$(.or(Some(schema::of::<$status>())))?),
         }
     };
@@ -115,30 +125,31 @@ const DEFINITIONS: &[Definition] = &[
     ),
 ];
 
-/// The CustomResourceDefinitions of all kinds. In embedded mode Cluster is one of them; in production an extension
+/// The CustomResourceDefinitions of all kinds, with and without a Rust type. In embedded mode Cluster is one of them; in production an extension
 /// server may serve it instead.
 pub fn crds() -> Vec<Value> {
-    DEFINITIONS.iter().map(Definition::render).collect()
+    DEFINITIONS.iter().chain(plain::DEFINITIONS).map(Definition::render).collect()
 }
 
 impl Definition {
     fn render(&self) -> Value {
         let (spec, status) = (self.schema)();
         let subresource = status.is_some();
-        let mut properties = json!({
-            "apiVersion": { "type": "string", "description": "Group and version of this object." },
-            "kind": { "type": "string", "description": "Kind of this object." },
-            "metadata": { "type": "object" },
-            "spec": spec,
-        });
-        if let (Some(status), Some(map)) = (status, properties.as_object_mut()) {
-            map.insert("status".into(), status);
+        let mut fields = vec![
+            ("apiVersion", false, json!({ "type": "string", "description": "Group and version of this object." })),
+            ("kind", false, json!({ "type": "string", "description": "Kind of this object." })),
+            ("metadata", false, json!({ "type": "object" })),
+        ];
+        if !spec.is_null() {
+            fields.push(("spec", !self.spec_optional, spec));
         }
+        fields.extend(status.map(|status| ("status", false, status)));
+        fields.extend(self.root.map(|root| root()).into_iter().flatten());
         let mut version = json!({
             "name": self.version,
             "served": true,
             "storage": true,
-            "schema": { "openAPIV3Schema": { "type": "object", "required": ["spec"], "properties": properties } },
+            "schema": { "openAPIV3Schema": plain::object(&fields) },
         });
         if let Some(map) = version.as_object_mut() {
             if subresource {

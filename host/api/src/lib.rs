@@ -15,6 +15,7 @@ pub mod labels;
 pub mod names;
 pub mod overrides;
 pub mod placement;
+mod plain;
 pub mod policy;
 pub mod quantity;
 mod schema;

@@ -212,6 +212,26 @@ pub(crate) fn taints(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
+/// Syntax of a condition's type.
+pub(crate) const CONDITION_TYPE: &str =
+    r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$";
+
+/// The schema of a list of conditions, ready for use.
+pub(crate) fn condition_list() -> Value {
+    finished(conditions)
+}
+
+/// The schema of a label selector, ready for use.
+pub(crate) fn label_selector_value() -> Value {
+    finished(label_selector)
+}
+
+fn finished(schema: fn(&mut SchemaGenerator) -> Schema) -> Value {
+    let mut schema = schema(&mut SchemaSettings::draft2020_12().into_generator()).to_value();
+    structural(&mut schema);
+    schema
+}
+
 /// A list of conditions.
 pub(crate) fn conditions(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
@@ -221,7 +241,7 @@ pub(crate) fn conditions(_: &mut SchemaGenerator) -> Schema {
             "properties": {
                 "type": {
                     "type": "string", "x-required": true, "maxLength": 316,
-                    "pattern": r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
+                    "pattern": CONDITION_TYPE,
                     "description": "What the condition is about.",
                 },
                 "status": {
