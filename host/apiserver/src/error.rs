@@ -57,6 +57,11 @@ impl Cause {
         Self::new("FieldValueNotFound", field, format!("Not found: {}", shown(value)))
     }
 
+    /// A fault as the schema crate tells it.
+    pub fn field(error: &windlass_schema::field_error::FieldError) -> Self {
+        Self::new(error.reason.cause(), &error.field, error.body())
+    }
+
     fn line(&self) -> String {
         if self.field.is_empty() { self.message.clone() } else { format!("{}: {}", self.field, self.message) }
     }
@@ -126,6 +131,8 @@ pub struct ApiError {
     pub causes: Vec<Cause>,
     /// Seconds after which asking again makes sense; 0 for none.
     pub retry_after: u32,
+    /// A fresh continue token (`metadata.continue`), where a list cannot go on as it began.
+    pub continue_token: String,
 }
 
 impl ApiError {
@@ -139,6 +146,7 @@ impl ApiError {
             uid: String::new(),
             causes: Vec::new(),
             retry_after: 0,
+            continue_token: String::new(),
         }
     }
 
@@ -310,6 +318,11 @@ impl ApiError {
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": self.message, "reason": self.reason, "code": self.code,
         });
+        if !self.continue_token.is_empty()
+            && let Some(metadata) = status.get_mut("metadata").and_then(Value::as_object_mut)
+        {
+            metadata.insert("continue".into(), json!(self.continue_token));
+        }
         let mut details = Map::new();
         if let Some(target) = &self.target {
             for (key, text) in [("name", &target.name), ("group", &target.group), ("kind", &target.kind)] {

@@ -10,7 +10,8 @@ use bytes::Bytes;
 use futures::Stream;
 use serde_json::Value;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use windlass_store::Event;
 
 /// How a patch is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,20 +163,25 @@ impl EventType {
     }
 }
 
-/// One event of a watch. Cheap to clone; its frame is encoded once for all watchers.
+/// One event of a watch. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct WatchEvent {
     /// What it says.
     pub kind: EventType,
     /// The object; a Status for errors.
     pub object: Item,
-    frame: Arc<OnceLock<Bytes>>,
+    shared: Option<(Arc<Event>, u64)>,
 }
 
 impl WatchEvent {
-    /// An event.
+    /// An event of this watch alone.
     pub fn new(kind: EventType, object: Item) -> Self {
-        Self { kind, object, frame: Arc::default() }
+        Self { kind, object, shared: None }
+    }
+
+    /// An event of the store; watchers that show it in the same form (any number) share its frame.
+    pub fn shared(kind: EventType, object: Item, event: Arc<Event>, form: u64) -> Self {
+        Self { kind, object, shared: Some((event, form)) }
     }
 
     /// `{"type":…,"object":…}` and a newline.
@@ -189,7 +195,10 @@ impl WatchEvent {
             out.extend_from_slice(b"}\n");
             Bytes::from(out)
         };
-        self.frame.get_or_init(make).clone()
+        match &self.shared {
+            Some((event, form)) => event.frame(*form, make),
+            None => make(),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::sync::{Arc, OnceLock};
+use windlass_store::Entry;
 
 /// What follows the type of an object in its stored bytes; the resourceVersion goes behind it.
 const METADATA: &[u8] = b"\"metadata\":{";
@@ -24,14 +25,20 @@ struct Inner {
 
 #[derive(Debug)]
 enum Source {
-    Stored { bytes: Bytes, revision: u64 },
+    Stored { entry: Entry, revision: u64 },
     Value,
 }
 
 impl Item {
     /// An object as stored: JSON made by [`encode`], without resourceVersion.
-    pub fn stored(bytes: Bytes, revision: u64) -> Self {
-        Self::from(Source::Stored { bytes, revision }, OnceLock::new())
+    pub fn stored(entry: Entry) -> Self {
+        let revision = entry.revision();
+        Self::stored_at(entry, revision)
+    }
+
+    /// The same, with another revision: how watchers see an object that left their selection.
+    pub fn stored_at(entry: Entry, revision: u64) -> Self {
+        Self::from(Source::Stored { entry, revision }, OnceLock::new())
     }
 
     /// Any object, complete.
@@ -59,8 +66,8 @@ impl Item {
             out.extend_from_slice(encoded);
             return;
         }
-        if let Source::Stored { bytes, revision } = &self.0.source
-            && splice(bytes, *revision, out)
+        if let Source::Stored { entry, revision } = &self.0.source
+            && splice(entry.bytes(), *revision, out)
         {
             return;
         }
@@ -72,8 +79,8 @@ impl Item {
     pub fn value(&self) -> Arc<Value> {
         let make = || {
             let mut value = Value::Null;
-            if let Source::Stored { bytes, revision } = &self.0.source {
-                value = serde_json::from_slice(bytes).unwrap_or_default();
+            if let Source::Stored { entry, revision } = &self.0.source {
+                value = entry.json_uncached().as_ref().clone();
                 set_revision(&mut value, *revision);
             }
             Arc::new(value)
@@ -158,7 +165,7 @@ mod tests {
     fn stored_form_takes_its_revision() {
         let object = json!({"data": {"metadata": "x"}, "kind": "ConfigMap", "apiVersion": "v1",
             "metadata": {"name": "a", "resourceVersion": "7"}});
-        let item = Item::stored(encode(&object), 9);
+        let item = Item::stored(Entry::new(9, 9, encode(&object)));
         let text = String::from_utf8(item.encoded().to_vec()).unwrap();
         assert!(
             text.starts_with(
@@ -167,7 +174,7 @@ mod tests {
             "{text}"
         );
         assert_eq!(item.value()["metadata"]["resourceVersion"], "9");
-        let bare = Item::stored(encode(&json!({"metadata": {}})), 1);
+        let bare = Item::stored(Entry::new(1, 1, encode(&json!({"metadata": {}}))));
         assert_eq!(bare.encoded(), &br#"{"metadata":{"resourceVersion":"1"}}"#[..]);
     }
 }

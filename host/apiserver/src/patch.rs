@@ -1,9 +1,146 @@
-//! The verb `patch`.
+//! The verb `patch` in its four forms.
 
-use crate::error::ApiError;
-use crate::handler::{Call, Outcome};
+use crate::create::create_object;
+use crate::error::{ApiError, Cause, Target};
+use crate::handler::{Call, Outcome, PatchType};
+use crate::limits::MAX_RETRIES;
+use crate::registry::Resource;
 use crate::server::Server;
+use crate::write::{self, Changed, Made};
+use crate::{intake, scale};
+use serde_json::Value;
+use windlass_object::meta::Meta as _;
+use windlass_object::patch::{PatchError, apply_json_patch, apply_merge_patch};
+use windlass_schema::apply::{self, ApplyError};
+use windlass_schema::strategic;
 
-pub(crate) async fn patch(_server: &Server, _call: Call) -> Result<Outcome, ApiError> {
-    Err(ApiError::internal("not built yet"))
+pub(crate) async fn patch(server: &Server, mut call: Call) -> Result<Outcome, ApiError> {
+    let Some(body) = call.body.take() else { return Err(ApiError::bad_request("a body is needed: the patch")) };
+    let kind = call.patch.unwrap_or(PatchType::Merge);
+    check(&call, kind)?;
+    if call.subresource == "scale" {
+        return scale::patch(server, call, kind, body).await;
+    }
+    if kind == PatchType::Apply {
+        return apply(server, call, body).await;
+    }
+    let changed = write::change(server, &call, |live| {
+        let mut new = patched(&call.resource, kind, live, &body)?;
+        intake::check_type(&call.resource, &mut new)?;
+        intake::check_place(&call, &mut new)?;
+        intake::normalize(&call, &mut new)?;
+        Ok(Made::Update(new))
+    })
+    .await?;
+    Ok(Outcome::Object { code: 200, object: changed.item(&call)? })
+}
+
+fn check(call: &Call, kind: PatchType) -> Result<(), ApiError> {
+    let cause = if kind == PatchType::Apply {
+        let named = call.options.field_manager.as_deref().is_some_and(|name| !name.is_empty());
+        (!named).then(|| Cause::required("fieldManager", "is required for apply patch"))
+    } else {
+        call.options.force.then(|| Cause::forbidden("force", "may not be specified for non-apply patch"))
+    };
+    if let Some(cause) = cause {
+        return Err(ApiError::invalid(Target::new("meta.k8s.io", "PatchOptions", ""), vec![cause]));
+    }
+    if kind == PatchType::Strategic && !call.resource.builtin {
+        return Err(ApiError::unsupported_media_type(&[
+            "application/json-patch+json",
+            "application/merge-patch+json",
+            "application/apply-patch+yaml",
+        ]));
+    }
+    Ok(())
+}
+
+/// The live object with a patch (of any form but apply) on it.
+pub(crate) fn patched(
+    resource: &Resource,
+    kind: PatchType,
+    live: &Value,
+    body: &Value,
+) -> Result<Value, ApiError> {
+    let mut new = live.clone();
+    match kind {
+        PatchType::Json => apply_json_patch(&mut new, body).map_err(refused)?,
+        PatchType::Strategic => {
+            new = strategic::merge(resource.schema.view(), live, body)
+                .map_err(|error| ApiError::bad_request(format!("the strategic merge patch does not fit: {error}")))?;
+        }
+        PatchType::Merge | PatchType::Apply => {
+            if !body.is_object() {
+                return Err(ApiError::bad_request("a merge patch must be an object"));
+            }
+            apply_merge_patch(&mut new, body);
+        }
+    }
+    Ok(new)
+}
+
+fn refused(error: PatchError) -> ApiError {
+    match error {
+        PatchError::NotAList(_) | PatchError::Malformed { .. } => ApiError::bad_request(error.to_string()),
+        PatchError::Failed { .. } | PatchError::TestFailed { .. } => {
+            let text = format!("the server rejected our request due to an error in our request: {error}");
+            ApiError::new(422, "Invalid", text).about(Target::default())
+        }
+    }
+}
+
+async fn apply(server: &Server, call: Call, mut applied: Value) -> Result<Outcome, ApiError> {
+    let resource = call.resource.clone();
+    for (key, expected) in [("apiVersion", &resource.api_version), ("kind", &resource.kind)] {
+        if applied.get(key).and_then(Value::as_str).unwrap_or_default().is_empty() {
+            let text = format!("an applied object must say its {key}; expected {expected:?}");
+            return Err(ApiError::bad_request(text));
+        }
+    }
+    intake::check_type(&resource, &mut applied)?;
+    intake::check_place(&call, &mut applied)?;
+    let manager = write::manager(&call);
+    for _ in 0..MAX_RETRIES {
+        let changed = write::change(server, &call, |live| {
+            let mut merged = merge(&call, Some(live), &applied, &manager)?;
+            intake::normalize(&call, &mut merged)?;
+            Ok(Made::Applied(merged))
+        })
+        .await?;
+        if !matches!(changed, Changed::Missing) || !call.subresource.is_empty() {
+            return Ok(Outcome::Object { code: 200, object: changed.item(&call)? });
+        }
+        if !applied.uid().is_empty() {
+            let detail = format!("uid mismatch: the provided object specified uid {}, and no object exists", applied.uid());
+            return Err(ApiError::conflict(resource.target(&call.name), &detail));
+        }
+        let new = merge(&call, None, &applied, &manager)?;
+        match create_object(server, &call, new, true).await {
+            Err(error) if error.reason == "AlreadyExists" => {}
+            made => return Ok(Outcome::Object { code: 201, object: made? }),
+        }
+    }
+    Err(ApiError::modified(resource.target(&call.name)))
+}
+
+/// Applies to the live object, or to nothing.
+pub(crate) fn merge(
+    call: &Call,
+    live: Option<&Value>,
+    applied: &Value,
+    manager: &apply::Manager,
+) -> Result<Value, ApiError> {
+    apply::apply(call.resource.schema.view(), live, applied, manager, call.options.force).map_err(|error| {
+        let text = error.to_string();
+        match error {
+            ApplyError::Conflicts(conflicts) => {
+                let cause = |c: &apply::Conflict| Cause::new("FieldManagerConflict", &c.field, c.message());
+                let mut refusal = ApiError::new(409, "Conflict", text);
+                refusal.causes = conflicts.0.iter().map(cause).collect();
+                refusal
+            }
+            ApplyError::ManagedFieldsGiven | ApplyError::Typed { .. } => ApiError::bad_request(text),
+            ApplyError::Entries(_) => ApiError::internal(text),
+        }
+    })
 }

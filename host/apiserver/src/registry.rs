@@ -2,10 +2,12 @@
 //! immutable snapshot; a change swaps in a new one, so that discovery, OpenAPI and
 //! routing always agree.
 
+use crate::strategy::Facts;
 use arc_swap::ArcSwap;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tokio::sync::watch;
 use windlass_schema::arena::{Arena, NodeId, View};
 
 /// A schema that may live for ever (built-in) or as long as its CRD version.
@@ -118,6 +120,14 @@ pub struct Resource {
     pub crd_uid: String,
     /// `storageVersionHash` of discovery.
     pub storage_hash: String,
+    /// Stored bytes are not what this version shows: they are converted or defaulted on reading.
+    pub read_through: bool,
+    /// The CRD behind it is being deleted: nothing new is taken.
+    pub terminating: bool,
+    /// Names one life of a CRD version; watches end when it changes. Empty for built-in kinds.
+    pub incarnation: String,
+    /// How its objects are written.
+    pub facts: Facts,
 }
 
 impl Resource {
@@ -194,6 +204,30 @@ impl Snapshot {
     /// The resource of this kind.
     pub fn by_kind(&self, group: &str, version: &str, kind: &str) -> Option<&Arc<Resource>> {
         self.all().find(|r| r.group == group && r.version == version && r.kind == kind)
+    }
+
+    /// The resource, namespace and name behind a key of the store; of several versions the stored one.
+    pub fn of_key<'k>(&self, key: &'k str) -> Option<(Arc<Resource>, &'k str, &'k str)> {
+        let mut parts = key.strip_prefix('/')?.splitn(3, '/');
+        let (group, plural, path) = (parts.next()?, parts.next()?, parts.next()?);
+        let group = if group == "core" { "" } else { group };
+        let mut found: Option<&Arc<Resource>> = None;
+        for version in self.versions(group) {
+            if let Some(resource) = self.get(group, version, plural)
+                && (found.is_none() || resource.api_version == resource.storage_api_version)
+            {
+                found = Some(resource);
+            }
+        }
+        let resource = found?.clone();
+        let (namespace, name) = if resource.namespaced { path.split_once('/')? } else { ("", path) };
+        Some((resource, namespace, name))
+    }
+
+    /// The resource of a kind as an owner reference names it: in that version, else in any of the group.
+    pub fn of_owner(&self, group: &str, version: &str, kind: &str) -> Option<&Arc<Resource>> {
+        self.by_kind(group, version, kind)
+            .or_else(|| self.versions(group).iter().find_map(|other| self.by_kind(group, other, kind)))
     }
 
     /// All resources of a group-version.
@@ -297,9 +331,16 @@ pub fn version_rank(version: &str) -> (u8, u64, u64) {
 }
 
 /// The table and its changes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Registry {
     current: ArcSwap<Snapshot>,
+    changed: watch::Sender<u64>,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self { current: ArcSwap::default(), changed: watch::Sender::new(0) }
+    }
 }
 
 impl Registry {
@@ -351,6 +392,12 @@ impl Registry {
             }
             Snapshot { version: old.version + 1, resources, groups }
         });
+        self.changed.send_replace(self.version());
+    }
+
+    /// Tells of changes.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
     }
 }
 

@@ -1,9 +1,27 @@
 //! The verb `update`.
 
+use crate::create::create_object;
 use crate::error::ApiError;
 use crate::handler::{Call, Outcome};
 use crate::server::Server;
+use crate::write::{self, Changed, Made};
+use crate::{intake, scale};
 
-pub(crate) async fn update(_server: &Server, _call: Call) -> Result<Outcome, ApiError> {
-    Err(ApiError::internal("not built yet"))
+pub(crate) async fn update(server: &Server, mut call: Call) -> Result<Outcome, ApiError> {
+    let Some(mut object) = call.body.take() else {
+        return Err(ApiError::bad_request(format!("a body is needed: the {} as it should be", call.resource.kind)));
+    };
+    if call.subresource == "scale" {
+        return scale::update(server, call, object).await;
+    }
+    intake::check_type(&call.resource, &mut object)?;
+    intake::check_place(&call, &mut object)?;
+    intake::normalize(&call, &mut object)?;
+    match write::change(server, &call, |_| Ok(Made::Update(object.clone()))).await? {
+        Changed::Missing if call.resource.facts.create_on_update && call.subresource.is_empty() => {
+            let item = create_object(server, &call, object, false).await?;
+            Ok(Outcome::Object { code: 201, object: item })
+        }
+        changed => Ok(Outcome::Object { code: 200, object: changed.item(&call)? }),
+    }
 }

@@ -1,0 +1,126 @@
+//! From a decoded body to an object in the one form of its kind: type checked, unknown
+//! fields treated as asked, defaults filled in.
+
+use crate::error::{ApiError, Cause};
+use crate::handler::{Call, FieldValidation};
+use crate::registry::Resource;
+use serde_json::{Map, Value, json};
+use windlass_object::Gvk;
+use windlass_object::meta::Meta as _;
+use windlass_schema::builtin::table;
+use windlass_schema::canonical::{self, Unknown};
+use windlass_schema::structural;
+
+/// Checks that a body is an object of this kind and version; fills in what it leaves out.
+pub(crate) fn check_type(resource: &Resource, object: &mut Value) -> Result<(), ApiError> {
+    let Some(map) = object.as_object_mut() else {
+        return Err(ApiError::bad_request(format!("the body must be an object of kind {}", resource.kind)));
+    };
+    for (key, expected) in [("apiVersion", &resource.api_version), ("kind", &resource.kind)] {
+        let given = map.get(key).and_then(Value::as_str).unwrap_or_default();
+        if given.is_empty() {
+            map.insert(key.into(), json!(expected));
+        } else if given != expected {
+            let what = if key == "kind" { "kind" } else { "API version" };
+            return Err(ApiError::bad_request(format!(
+                "the {what} in the data ({given}) does not match the expected {what} ({expected})"
+            )));
+        }
+    }
+    match map.get("metadata") {
+        Some(Value::Object(_)) => Ok(()),
+        None | Some(Value::Null) => {
+            map.insert("metadata".into(), Value::Object(Map::new()));
+            Ok(())
+        }
+        Some(_) => Err(ApiError::bad_request(format!(
+            "{} in version {:?} cannot be handled as a {}: metadata must be an object",
+            resource.kind, resource.version, resource.kind
+        ))),
+    }
+}
+
+/// Checks name and namespace of a body against the request's, and fills them in.
+pub(crate) fn check_place(call: &Call, object: &mut Value) -> Result<(), ApiError> {
+    let metadata = object.metadata_mut();
+    let namespace = metadata.get("namespace").and_then(Value::as_str).unwrap_or_default();
+    if call.resource.namespaced {
+        if namespace.is_empty() {
+            metadata.insert("namespace".into(), json!(call.namespace));
+        } else if namespace != call.namespace {
+            let text = "the namespace of the provided object does not match the namespace sent on the request";
+            return Err(ApiError::bad_request(text));
+        }
+    } else if !namespace.is_empty() {
+        return Err(ApiError::bad_request("namespace is not allowed on this type: it lives in no namespace"));
+    } else {
+        metadata.remove("namespace");
+    }
+    if !call.name.is_empty() {
+        let name = metadata.get("name").and_then(Value::as_str).unwrap_or_default();
+        if name.is_empty() {
+            metadata.insert("name".into(), json!(call.name));
+        } else if name != call.name {
+            return Err(ApiError::bad_request(format!(
+                "the name of the object ({name}) does not match the name on the URL ({})",
+                call.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Brings an object to the form in which it is kept. Unknown fields are dropped, warned
+/// of or refused, as the call says.
+pub(crate) fn normalize(call: &Call, object: &mut Value) -> Result<(), ApiError> {
+    normalize_as(&call.resource, object, call.options.field_validation, |text| call.warnings.add(text))
+}
+
+pub(crate) fn normalize_as(
+    resource: &Resource,
+    object: &mut Value,
+    validation: FieldValidation,
+    mut warn: impl FnMut(String),
+) -> Result<(), ApiError> {
+    let unknown = match validation {
+        FieldValidation::Ignore => Unknown::Drop,
+        FieldValidation::Warn => Unknown::Warn,
+        FieldValidation::Strict => Unknown::Error,
+    };
+    let gvk = Gvk::new(&resource.group, &resource.version, &resource.kind);
+    let refuse = |error: canonical::CanonicalError| ApiError::bad_request(error.message(&gvk));
+    if resource.builtin {
+        canonical::canonicalize(resource.schema.view(), object, unknown).map_err(refuse)?.into_iter().for_each(warn);
+        return Ok(());
+    }
+    let dropped = structural::prune(resource.schema.view(), object);
+    if !dropped.is_empty() {
+        let texts: Vec<String> = dropped.iter().map(|path| structural::unknown_field(path)).collect();
+        match validation {
+            FieldValidation::Ignore => {}
+            FieldValidation::Warn => texts.into_iter().for_each(&mut warn),
+            FieldValidation::Strict => {
+                return Err(ApiError::bad_request(format!("strict decoding error: {}", texts.join(", "))));
+            }
+        }
+    }
+    structural::default(resource.schema.view(), object);
+    if let Some(view) = table().named("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
+        && let Some(metadata) = object.get_mut("metadata")
+    {
+        canonical::canonicalize(view, metadata, unknown).map_err(refuse)?.into_iter().for_each(warn);
+        // Go leaves a time that was never set as null; here it is absent until it is set.
+        if let Some(map) = metadata.as_object_mut() {
+            map.retain(|_, value| !value.is_null());
+        }
+    }
+    Ok(())
+}
+
+/// What the schema of a custom resource finds wrong. Parts equal to `old` are not looked at again.
+pub(crate) fn validate_custom(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<Cause> {
+    if resource.builtin {
+        return Vec::new();
+    }
+    structural::validate(resource.schema.view(), object, old).iter().map(Cause::field).collect()
+}

@@ -1,0 +1,246 @@
+//! Pods: what is filled in, what may change, binding to a node, eviction.
+
+use crate::delete::{self, Deletion};
+use crate::error::{ApiError, Cause};
+use crate::handler::{Call, Outcome};
+use crate::registry::Resource;
+use crate::server::{Profile, Server};
+use crate::write::{self, Made};
+use crate::system;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use windlass_object::condition::{self, Condition};
+use windlass_object::meta::Meta as _;
+use windlass_object::{LabelSelector, path};
+
+/// Seconds that a pod stays on a node that is not ready or not reachable.
+const TOLERATION_SECONDS: i64 = 300;
+
+/// Completes a new Pod.
+pub(crate) fn complete(server: &Server, _call: &Call, pod: &mut Value) {
+    if server.profile() == Profile::Member {
+        if path::str_at(pod, &["spec", "serviceAccountName"]).is_empty() {
+            path::set(pod, &["spec", "serviceAccountName"], json!("default"));
+            path::set(pod, &["spec", "serviceAccount"], json!("default"));
+        }
+        if path::get(pod, &["spec", "priority"]).is_none_or(Value::is_null) {
+            path::set(pod, &["spec", "priority"], json!(0));
+            path::set(pod, &["spec", "preemptionPolicy"], json!("PreemptLowerPriority"));
+        }
+        tolerate(pod);
+    }
+    let class = quality(pod);
+    path::set(pod, &["status"], json!({"phase": "Pending", "qosClass": class}));
+}
+
+fn tolerate(pod: &mut Value) {
+    let given = path::list_at(pod, &["spec", "tolerations"]).to_vec();
+    let mut all = given.clone();
+    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+        let covered = given.iter().any(|t| {
+            let is = |field: &str, value: &str| t.get(field).and_then(Value::as_str).unwrap_or_default() == value;
+            (is("key", key) || is("key", "")) && (is("effect", "NoExecute") || is("effect", ""))
+        });
+        if !covered {
+            all.push(json!({
+                "key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": TOLERATION_SECONDS,
+            }));
+        }
+    }
+    path::set(pod, &["spec", "tolerations"], Value::Array(all));
+}
+
+/// The quality-of-service class.
+fn quality(pod: &Value) -> &'static str {
+    let mut any = false;
+    let mut guaranteed = true;
+    for part in ["containers", "initContainers"] {
+        for container in path::list_at(pod, &["spec", part]) {
+            for resource in ["cpu", "memory"] {
+                let request = path::get(container, &["resources", "requests", resource]);
+                let limit = path::get(container, &["resources", "limits", resource]);
+                any |= request.is_some() || limit.is_some();
+                guaranteed &= limit.is_some() && (request.is_none() || request == limit);
+            }
+        }
+    }
+    match (any, guaranteed) {
+        (false, _) => "BestEffort",
+        (true, true) => "Guaranteed",
+        (true, false) => "Burstable",
+    }
+}
+
+/// Containers of a pod template.
+pub(crate) fn check_template(object: &Value, at: &str, causes: &mut Vec<Cause>) {
+    let keys: Vec<&str> = at.split('.').chain(["spec"]).collect();
+    check_spec(path::get(object, &keys).unwrap_or(&Value::Null), &format!("{at}.spec"), causes);
+}
+
+/// A Pod, new or changed.
+pub(crate) fn check_pod(pod: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
+    check_spec(pod.get("spec").unwrap_or(&Value::Null), "spec", causes);
+    let Some(old) = old else { return };
+    let masked = |pod: &Value| {
+        let mut spec = pod.get("spec").cloned().unwrap_or_default();
+        for field in [
+            "activeDeadlineSeconds",
+            "tolerations",
+            "terminationGracePeriodSeconds",
+            "ephemeralContainers",
+            "schedulingGates",
+            "nodeName",
+            "nodeSelector",
+            "affinity",
+        ] {
+            path::remove(&mut spec, &[field]);
+        }
+        for part in ["containers", "initContainers"] {
+            if let Some(Value::Array(list)) = spec.get_mut(part) {
+                for container in list.iter_mut().filter_map(Value::as_object_mut) {
+                    container.remove("image");
+                    container.remove("resources");
+                }
+            }
+        }
+        spec
+    };
+    let node = |pod: &Value| path::str_at(pod, &["spec", "nodeName"]).to_owned();
+    if masked(pod) != masked(old) || (!node(old).is_empty() && node(old) != node(pod)) {
+        let detail = "pod updates may not change fields other than `spec.containers[*].image`,\
+                      `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions \
+                      to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it \
+                      was previously negative)";
+        causes.push(Cause::forbidden("spec", detail));
+    }
+}
+
+fn check_spec(spec: &Value, at: &str, causes: &mut Vec<Cause>) {
+    let containers = path::list_at(spec, &["containers"]);
+    if containers.is_empty() {
+        causes.push(Cause::required(&format!("{at}.containers"), ""));
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for part in ["initContainers", "containers"] {
+        for (index, container) in path::list_at(spec, &[part]).iter().enumerate() {
+            let field = |name: &str| format!("{at}.{part}[{index}].{name}");
+            let name = path::str_at(container, &["name"]);
+            if name.is_empty() {
+                causes.push(Cause::required(&field("name"), ""));
+            } else if names.contains(&name) {
+                causes.push(Cause::duplicate(&field("name"), &json!(name)));
+            } else if let Some(detail) = crate::meta_rules::check_name(crate::strategy::NameRule::Label, name) {
+                causes.push(Cause::invalid(&field("name"), &json!(name), &detail));
+            }
+            names.push(name);
+            if path::str_at(container, &["image"]).is_empty() {
+                causes.push(Cause::required(&field("image"), ""));
+            }
+        }
+    }
+}
+
+/// `pods/<name>/binding`: gives a pod its node.
+pub(crate) async fn bind(server: &Server, mut call: Call) -> Result<Outcome, ApiError> {
+    let body = call.body.take().unwrap_or_default();
+    let node = path::str_at(&body, &["target", "name"]).to_owned();
+    if node.is_empty() {
+        let target = crate::error::Target::new("", "Binding", &call.name);
+        return Err(ApiError::invalid(target, vec![Cause::required("target.name", "")]));
+    }
+    if call.name.is_empty() {
+        call.name = body.name().to_owned();
+    }
+    call.resource = system::builtin(server, "", "v1", "pods")?;
+    let target = call.resource.target(&call.name);
+    let changed = write::change(server, &call, |live| {
+        let present = path::str_at(live, &["spec", "nodeName"]);
+        if !present.is_empty() {
+            let detail = format!("pod {} is already assigned to node {present:?}", live.name());
+            return Err(ApiError::conflict(target.clone(), &detail));
+        }
+        if live.is_deleting() {
+            let detail = format!("pod {} is being deleted, cannot be assigned to a host", live.name());
+            return Err(ApiError::conflict(target.clone(), &detail));
+        }
+        let mut pod = live.clone();
+        pod.metadata_mut().remove("resourceVersion");
+        path::set(&mut pod, &["spec", "nodeName"], json!(node));
+        for (key, value) in body.annotations() {
+            pod.set_annotation(key, value);
+        }
+        let mut conditions = path::list_at(&pod, &["status", "conditions"]).to_vec();
+        condition::set(&mut conditions, Condition::new("PodScheduled", "True", "", ""));
+        path::set(&mut pod, &["status", "conditions"], Value::Array(conditions));
+        Ok(Made::Update(pod))
+    });
+    Box::pin(changed).await?.item(&call)?;
+    Ok(Outcome::Status { code: 201, status: success() })
+}
+
+/// `pods/<name>/eviction`: a delete that disruption budgets may refuse.
+pub(crate) async fn evict(server: &Server, mut call: Call) -> Result<Outcome, ApiError> {
+    let body = call.body.take().unwrap_or_default();
+    call.subresource.clear();
+    let key = call.resource.key(&call.namespace, &call.name);
+    let snapshot = server.store().snapshot();
+    let entry = snapshot.get(&key).ok_or_else(|| ApiError::not_found(call.resource.target(&call.name)))?;
+    let pod = entry.json_uncached();
+    let finished = matches!(path::str_at(&pod, &["status", "phase"]), "Pending" | "Succeeded" | "Failed");
+    if !finished && !pod.is_deleting() && !call.options.dry_run {
+        spend(server, &call, &pod).await?;
+    }
+    call.body = body.get("deleteOptions").cloned();
+    let options = call.body.clone().unwrap_or_default();
+    let deletion = Deletion {
+        grace: options.get("gracePeriodSeconds").and_then(Value::as_i64),
+        uid: Some(pod.uid().to_owned()),
+        dry_run: call.options.dry_run,
+        ..Deletion::default()
+    };
+    delete::delete_object(server, &call, &deletion).await?;
+    Ok(Outcome::Status { code: 201, status: success() })
+}
+
+/// Takes one disruption from the budget that covers a pod, if one does.
+async fn spend(server: &Server, call: &Call, pod: &Value) -> Result<(), ApiError> {
+    let budgets: Arc<Resource> = system::builtin(server, "policy", "v1", "poddisruptionbudgets")?;
+    let snapshot = server.store().snapshot();
+    let prefix = budgets.range(&call.namespace);
+    let covering: Vec<String> = snapshot
+        .range(&prefix, None)
+        .filter(|(_, entry)| {
+            let budget = entry.json_uncached();
+            path::get(&budget, &["spec", "selector"])
+                .and_then(|selector| LabelSelector::from_json(selector).ok())
+                .is_some_and(|selector| selector.matches_object(pod))
+        })
+        .map(|(key, _)| key.rsplit('/').next().unwrap_or_default().to_owned())
+        .collect();
+    let name = match covering.as_slice() {
+        [] => return Ok(()),
+        [one] => one,
+        _ => return Err(ApiError::internal("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")),
+    };
+    let through = system::call_through(&budgets, &call.namespace, name, "status");
+    let through = Call { patch: Some(crate::handler::PatchType::Merge), ..through };
+    let changed = write::change(server, &through, |live| {
+        let allowed = path::i64_at(live, &["status", "disruptionsAllowed"]).unwrap_or_default();
+        if allowed < 1 {
+            let healthy = path::i64_at(live, &["status", "currentHealthy"]).unwrap_or_default();
+            let desired = path::i64_at(live, &["status", "desiredHealthy"]).unwrap_or_default();
+            let text = format!("The disruption budget {name} needs {desired} healthy pods and has {healthy} currently");
+            let refusal = "Cannot evict pod as it would violate the pod's disruption budget.";
+            return Err(ApiError::too_many_requests(refusal, 10).cause(Cause::new("DisruptionBudget", "", text)));
+        }
+        let mut budget = live.clone();
+        path::set(&mut budget, &["status", "disruptionsAllowed"], json!(allowed - 1));
+        path::set(&mut budget, &["status", "disruptedPods", pod.name()], json!(windlass_object::time::now()));
+        Ok(Made::Update(budget))
+    });
+    Box::pin(changed).await.map(|_| ())
+}
+
+fn success() -> Value {
+    json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"})
+}
