@@ -56,6 +56,9 @@ impl Component {
 
 impl std::fmt::Debug for Component {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Component").field("name", &self.name).field("digest", &self.digest).finish_non_exhaustive()
+        f.debug_struct("Component")
+            .field("name", &self.name)
+            .field("digest", &self.digest)
+            .finish_non_exhaustive()
     }
 }

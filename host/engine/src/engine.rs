@@ -39,7 +39,8 @@ impl Engine {
             Ok(engine) => engine,
             Err(why) => {
                 tracing::warn!(%why, "no address space for a pool of plugin instances; they are mapped one by one");
-                wasmtime::Engine::new(&config::running_without_pool()).map_err(|why| EngineError(format!("{why:#}")))?
+                wasmtime::Engine::new(&config::running_without_pool())
+                    .map_err(|why| EngineError(format!("{why:#}")))?
             }
         };
         let linker = worlds::linker(&wasmtime).map_err(|why| EngineError(format!("{why:#}")))?;
@@ -64,7 +65,12 @@ impl Engine {
     ///
     /// # Errors
     /// When it isn't a component, or not one that this host can run.
-    pub fn load_precompiled(&self, name: &str, bytes: &[u8], compiled: &[u8]) -> Result<Component, LoadError> {
+    pub fn load_precompiled(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        compiled: &[u8],
+    ) -> Result<Component, LoadError> {
         self.load_with(name, bytes, |digest| precompiled::load(&self.0.wasmtime, name, digest, compiled))
     }
 
@@ -86,10 +92,13 @@ impl Engine {
             None => Compiled::new(&self.0.wasmtime, bytes)
                 .map_err(|why| LoadError::Compile { name: name.to_owned(), why: format!("{why:#}") })?,
         };
-        self.0.compiled.lock().unwrap_or_else(PoisonError::into_inner).insert(digest.clone(), compiled.clone());
+        self.0
+            .compiled
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(digest.clone(), compiled.clone());
         Ok(Component { engine: self.clone(), name: name.to_owned(), digest, world, version, compiled })
     }
-
 
     pub(crate) fn linker(&self) -> &Linker<HostState> {
         &self.0.linker
@@ -126,7 +135,10 @@ pub fn precompile(name: &str, bytes: &[u8]) -> Result<Vec<u8>, LoadError> {
 
 /// Counts time for all calls. Ends soon after the engine is dropped.
 fn start_clock(engine: wasmtime::Engine, stopped: Arc<AtomicBool>) -> std::io::Result<()> {
-    #[allow(clippy::disallowed_methods, reason = "a thread of its own, which does nothing but sleep and count")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a thread of its own, which does nothing but sleep and count"
+    )]
     let tick = move || {
         while !stopped.load(Ordering::Relaxed) {
             std::thread::sleep(limits::TICK);

@@ -15,7 +15,9 @@ pub enum LoadError {
         size: usize,
     },
     /// Not a WebAssembly component, or a broken one.
-    #[error("{name} is no WebAssembly component ({why}); build guests with `cargo xtask guests` or `wasm-tools component new`")]
+    #[error(
+        "{name} is no WebAssembly component ({why}); build guests with `cargo xtask guests` or `wasm-tools component new`"
+    )]
     NotAComponent {
         /// The component.
         name: String,
@@ -43,7 +45,9 @@ pub enum LoadError {
         known: String,
     },
     /// It asks for something that plugins don't get.
-    #[error("component {name} imports {import}; plugins get nothing but {allowed} (for WASI, build with its imports stubbed)")]
+    #[error(
+        "component {name} imports {import}; plugins get nothing but {allowed} (for WASI, build with its imports stubbed)"
+    )]
     ForeignImport {
         /// The component.
         name: String,
@@ -129,7 +133,9 @@ pub(crate) enum GuestError {
 impl From<GuestError> for CallError {
     fn from(error: GuestError) -> Self {
         match error {
-            GuestError::Stale => Self::Internal("the plugin calls its table stale right after a sync".to_owned()),
+            GuestError::Stale => {
+                Self::Internal("the plugin calls its table stale right after a sync".to_owned())
+            }
             GuestError::Invalid(text) => Self::Invalid(limits::shorten(text, limits::MESSAGE)),
             GuestError::Unsupported => Self::Unsupported,
             GuestError::Internal(text) => Self::Internal(limits::shorten(text, limits::MESSAGE)),

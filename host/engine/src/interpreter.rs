@@ -12,7 +12,8 @@ use windlass_api::{AggregatedStatusItem, DependentObjectReference, ResourceHealt
 use windlass_interpret::{Cause, Change, Error, Interpreter, Operation, Replica};
 use windlass_object::gvk::Gvk;
 
-/// An interpreter that was loaded.
+/// An interpreter that was loaded. Its failures are always the answer, whatever its failure policy: a guess about an
+/// object's meaning is worse than none.
 pub struct InterpreterPlugin {
     plugin: Plugin,
     description: InterpreterDescription,
@@ -60,12 +61,15 @@ impl InterpreterPlugin {
         operation: Operation,
         call: impl FnOnce(&mut (dyn InterpreterCalls + 'static)) -> Outcome<R>,
     ) -> Result<R, Error> {
-        let answer = self.plugin.start(&*self.template).and_then(|mut guest| self.plugin.call(&mut *guest, call));
+        let answer =
+            self.plugin.start(&*self.template).and_then(|mut guest| self.plugin.call(&mut *guest, call));
         answer.map_err(|error| {
             let cause = match error {
                 CallError::Invalid(text) => Cause::Invalid(text),
                 CallError::Unsupported => Cause::Unsupported,
-                CallError::Internal(_) | CallError::Trapped(_) | CallError::Timeout => Cause::Failed(error.to_string()),
+                CallError::Internal(_) | CallError::Trapped(_) | CallError::Timeout => {
+                    Cause::Failed(error.to_string())
+                }
             };
             Error::of(object, operation, &self.plugin.name, cause)
         })
@@ -96,7 +100,8 @@ impl Interpreter for InterpreterPlugin {
     }
 
     fn revise_replica(&self, object: &Value, replicas: i64) -> Result<Change, Error> {
-        self.ask(object, Operation::ReviseReplica, |guest| guest.revise_replica(object, replicas)).map(Change::Patch)
+        self.ask(object, Operation::ReviseReplica, |guest| guest.revise_replica(object, replicas))
+            .map(Change::Patch)
     }
 
     fn retain(&self, desired: &Value, observed: &Value) -> Result<Change, Error> {
@@ -104,7 +109,8 @@ impl Interpreter for InterpreterPlugin {
     }
 
     fn aggregate_status(&self, object: &Value, items: &[AggregatedStatusItem]) -> Result<Change, Error> {
-        self.ask(object, Operation::AggregateStatus, |guest| guest.aggregate_status(object, items)).map(Change::Patch)
+        self.ask(object, Operation::AggregateStatus, |guest| guest.aggregate_status(object, items))
+            .map(Change::Patch)
     }
 
     fn interpret_status(&self, object: &Value) -> Result<Option<Value>, Error> {

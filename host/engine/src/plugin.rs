@@ -95,7 +95,10 @@ impl Plugin {
     }
 
     /// Makes an instance without configuring it: enough for `describe`.
-    pub(crate) fn instantiate<G: Running + ?Sized>(&self, template: &dyn Template<G>) -> Result<Box<G>, CallError> {
+    pub(crate) fn instantiate<G: Running + ?Sized>(
+        &self,
+        template: &dyn Template<G>,
+    ) -> Result<Box<G>, CallError> {
         let made = template.instantiate(&self.name, self.options.limits);
         self.counters.instance();
         made.map_err(|why| {

@@ -32,8 +32,12 @@ impl Plugins {
     pub fn add(&mut self, component: &Component, options: Options) -> Result<(), LoadError> {
         match component.world() {
             World::Scheduler => self.schedulers.push(SchedulerPlugin::load(component, options)?),
-            World::Interpreter => self.interpreters.push(Arc::new(InterpreterPlugin::load(component, options)?)),
-            World::Transformer => self.transformers.push(Arc::new(TransformerPlugin::load(component, options)?)),
+            World::Interpreter => {
+                self.interpreters.push(Arc::new(InterpreterPlugin::load(component, options)?))
+            }
+            World::Transformer => {
+                self.transformers.push(Arc::new(TransformerPlugin::load(component, options)?))
+            }
         }
         Ok(())
     }

@@ -29,7 +29,10 @@ pub(crate) fn load(engine: &Engine, name: &str, digest: &str, packed: &[u8]) -> 
     }
 }
 
-#[allow(unsafe_code, reason = "loading machine code can't be checked; callers give only what this project compiled")]
+#[allow(
+    unsafe_code,
+    reason = "loading machine code can't be checked; callers give only what this project compiled"
+)]
 fn deserialize(engine: &Engine, code: &[u8]) -> wasmtime::Result<Component> {
     // SAFETY: `Engine::load_precompiled` hands on the caller's word that `code` was written by `precompile`;
     // wasmtime itself checks version, settings and CPU features.

@@ -9,7 +9,7 @@ use crate::plugin::{Options, Plugin, Status};
 use crate::worlds::{self, Outcome, Question, SchedulerCalls, SchedulerDescription, Template};
 use std::sync::{Arc, Mutex, PoisonError};
 use windlass_schedule::{
-    Bitmap, BindingView, Candidates, ClusterTable, Explanation, FailurePolicy, Filter, PluginError, Score,
+    BindingView, Bitmap, Candidates, ClusterTable, Explanation, FailurePolicy, Filter, PluginError, Score,
 };
 
 /// The scores that a plugin may give.
@@ -167,10 +167,16 @@ impl Filter for SchedulerWorker {
         candidates: Candidates<'_>,
     ) -> Result<Bitmap, PluginError> {
         let (least, most) = lengths(table, candidates);
-        let words = self.ask(table, binding, candidates, |guest, question| guest.filter(question), |words| {
-            let (least, most) = (least.div_ceil(64), most.div_ceil(64));
-            check_length("words in the bitmap", words.len(), least, most)
-        });
+        let words = self.ask(
+            table,
+            binding,
+            candidates,
+            |guest, question| guest.filter(question),
+            |words| {
+                let (least, most) = (least.div_ceil(64), most.div_ceil(64));
+                check_length("words in the bitmap", words.len(), least, most)
+            },
+        );
         Ok(Bitmap::from_words(words.map_err(scheduler_error)?, most))
     }
 
@@ -180,10 +186,19 @@ impl Filter for SchedulerWorker {
         binding: &BindingView,
         candidates: Candidates<'_>,
     ) -> Result<Explanation, PluginError> {
-        let told = self.ask(table, binding, candidates, |guest, question| guest.explain(question), |told| {
-            let beyond = told.refused.iter().find(|(_, index)| told.reasons.get(*index as usize).is_none());
-            beyond.map_or(Ok(()), |(_, index)| Err(format!("it explains by reason {index}, which it doesn't give")))
-        });
+        let told = self.ask(
+            table,
+            binding,
+            candidates,
+            |guest, question| guest.explain(question),
+            |told| {
+                let beyond =
+                    told.refused.iter().find(|(_, index)| told.reasons.get(*index as usize).is_none());
+                beyond.map_or(Ok(()), |(_, index)| {
+                    Err(format!("it explains by reason {index}, which it doesn't give"))
+                })
+            },
+        );
         let mut told = told.map_err(scheduler_error)?;
         for reason in &mut told.reasons {
             *reason = limits::shorten(std::mem::take(reason), limits::MESSAGE);
@@ -204,10 +219,16 @@ impl Score for SchedulerWorker {
         candidates: Candidates<'_>,
     ) -> Result<Vec<i64>, PluginError> {
         let (least, most) = lengths(table, candidates);
-        let scores = self.ask(table, binding, candidates, |guest, question| guest.score(question), |scores| {
-            check_length("scores", scores.len(), least, most)?;
-            check_scores(scores)
-        });
+        let scores = self.ask(
+            table,
+            binding,
+            candidates,
+            |guest, question| guest.score(question),
+            |scores| {
+                check_length("scores", scores.len(), least, most)?;
+                check_scores(scores)
+            },
+        );
         let mut scores = scores.map_err(scheduler_error)?;
         scores.resize(most, 0);
         Ok(scores)

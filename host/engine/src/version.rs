@@ -49,10 +49,20 @@ pub(crate) fn read(name: &str, component: &[u8]) -> Result<(World, Version), Loa
         .map_err(|why| LoadError::NotAComponent { name: name.to_owned(), why: why.to_owned() })?;
     if let Some(import) = names.imports.iter().find(|import| !OFFERED.contains(&import.as_str())) {
         return Err(match import.split_once('@') {
-            Some((interface, _)) if OFFERED.iter().any(|offered| offered.split('@').next() == Some(interface)) => {
-                LoadError::UnsupportedVersion { name: name.to_owned(), found: import.clone(), known: OFFERED.join(", ") }
+            Some((interface, _))
+                if OFFERED.iter().any(|offered| offered.split('@').next() == Some(interface)) =>
+            {
+                LoadError::UnsupportedVersion {
+                    name: name.to_owned(),
+                    found: import.clone(),
+                    known: OFFERED.join(", "),
+                }
             }
-            _ => LoadError::ForeignImport { name: name.to_owned(), import: import.clone(), allowed: OFFERED.join(", ") },
+            _ => LoadError::ForeignImport {
+                name: name.to_owned(),
+                import: import.clone(),
+                allowed: OFFERED.join(", "),
+            },
         });
     }
     let mut other_version = None;

@@ -2,12 +2,12 @@
 //!
 //! Objects arrive parsed. Operations that change an object get it to change; the patch is made here.
 
+use crate::bindings::interpreter::exports::windlass::interpreter::interpreter::Guest;
 pub use crate::bindings::interpreter::exports::windlass::interpreter::interpreter::{
     Component, Dependency, Description, Error, Health, Operations, ReplicaResult, Rule, StatusItem,
 };
-use crate::bindings::interpreter::exports::windlass::interpreter::interpreter::Guest;
-pub use crate::{LabelSelector, ObjectReference, Requirement};
 use crate::patch;
+pub use crate::{LabelSelector, ObjectReference, Requirement};
 use serde_json::Value;
 use std::marker::PhantomData;
 
@@ -103,7 +103,8 @@ impl<I: Interpreter> Instance<I> {
     /// # Errors
     /// When the text is no JSON, or the interpreter refuses it.
     pub fn new(config: &str) -> Result<Self, Error> {
-        let config = serde_json::from_str(config).map_err(|why| format!("configuration is no JSON: {why}"))?;
+        let config =
+            serde_json::from_str(config).map_err(|why| format!("configuration is no JSON: {why}"))?;
         I::new(&config).map(Self)
     }
 
@@ -116,7 +117,11 @@ impl<I: Interpreter> Instance<I> {
     ///
     /// # Errors
     /// When the text is no JSON, or the operation fails.
-    pub fn change(&self, object: &str, change: impl FnOnce(&I, &mut Value) -> Result<(), Error>) -> Result<String, Error> {
+    pub fn change(
+        &self,
+        object: &str,
+        change: impl FnOnce(&I, &mut Value) -> Result<(), Error>,
+    ) -> Result<String, Error> {
         let before = parse(object)?;
         let mut after = before.clone();
         change(&self.0, &mut after)?;
@@ -166,7 +171,9 @@ impl<I: Slot> Guest for Exported<I> {
     }
 
     fn revise_replica(object: String, replicas: i64) -> Result<String, Error> {
-        Self::with(|instance| instance.change(&object, |inner, object| inner.revise_replica(object, replicas)))
+        Self::with(|instance| {
+            instance.change(&object, |inner, object| inner.revise_replica(object, replicas))
+        })
     }
 
     fn retain(desired: String, observed: String) -> Result<String, Error> {
@@ -175,11 +182,15 @@ impl<I: Slot> Guest for Exported<I> {
     }
 
     fn aggregate_status(object: String, items: Vec<StatusItem>) -> Result<String, Error> {
-        Self::with(|instance| instance.change(&object, |inner, object| inner.aggregate_status(object, &items)))
+        Self::with(|instance| {
+            instance.change(&object, |inner, object| inner.aggregate_status(object, &items))
+        })
     }
 
     fn interpret_status(object: String) -> Result<Option<String>, Error> {
-        Self::with(|instance| Ok(instance.0.interpret_status(&parse(&object)?)?.map(|status| status.to_string())))
+        Self::with(|instance| {
+            Ok(instance.0.interpret_status(&parse(&object)?)?.map(|status| status.to_string()))
+        })
     }
 
     fn interpret_health(object: String) -> Result<Health, Error> {

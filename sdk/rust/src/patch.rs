@@ -53,7 +53,13 @@ fn compare_maps(path: &mut String, old: &Map<String, Value>, new: &Map<String, V
 fn compare_lists(path: &mut String, old: &[Value], new: &[Value], out: &mut Vec<Value>) {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let rest = |list: &[Value]| list.len() - head;
-    let tail = old.iter().rev().zip(new.iter().rev()).take(rest(old).min(rest(new))).take_while(|(a, b)| a == b).count();
+    let tail = old
+        .iter()
+        .rev()
+        .zip(new.iter().rev())
+        .take(rest(old).min(rest(new)))
+        .take_while(|(a, b)| a == b)
+        .count();
     let middle = |list: &[Value]| list.len() - tail;
     let both = middle(old).min(middle(new));
     for (index, (before, after)) in old.iter().zip(new).enumerate().take(both).skip(head) {
@@ -76,7 +82,8 @@ fn within(path: &mut String, step: &str, then: impl FnOnce(&mut String)) {
 }
 
 fn apply_one(target: &mut Value, operation: &Value) -> Result<(), String> {
-    let text = |key: &str| operation.get(key).and_then(Value::as_str).ok_or(format!("`{key}` must be a text"));
+    let text =
+        |key: &str| operation.get(key).and_then(Value::as_str).ok_or(format!("`{key}` must be a text"));
     let (op, path) = (text("op")?, text("path")?);
     let value = || operation.get("value").cloned().ok_or("`value` is missing");
     if op == "test" {

@@ -81,7 +81,11 @@ mod tests {
             ("x", "Exists", "", "", false),
             ("k", "Gt", "v", "", false),
         ] {
-            assert_eq!(toleration(key, operator, value, effect).tolerates(&taint), expected, "{key} {operator} {value} {effect}");
+            assert_eq!(
+                toleration(key, operator, value, effect).tolerates(&taint),
+                expected,
+                "{key} {operator} {value} {effect}"
+            );
         }
         assert_eq!(taint.to_string(), "k=v:NoSchedule");
     }
@@ -98,8 +102,18 @@ mod tests {
         assert!(requirement("In", &["a", "b"]).matches(Some("b")));
         assert!(!requirement("Exists", &[]).matches(None));
         assert!(requirement("DoesNotExist", &[]).matches(None));
-        let selector = LabelSelector { match_labels: vec![("app".into(), "x".into())], match_expressions: vec![requirement("In", &["a"])] };
-        assert!(selector.matches(|key| match key { "app" => Some("x"), "tier" => Some("a"), _ => None }));
-        assert!(!selector.matches(|key| match key { "app" => Some("x"), _ => None }));
+        let selector = LabelSelector {
+            match_labels: vec![("app".into(), "x".into())],
+            match_expressions: vec![requirement("In", &["a"])],
+        };
+        assert!(selector.matches(|key| match key {
+            "app" => Some("x"),
+            "tier" => Some("a"),
+            _ => None,
+        }));
+        assert!(!selector.matches(|key| match key {
+            "app" => Some("x"),
+            _ => None,
+        }));
     }
 }

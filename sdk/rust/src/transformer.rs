@@ -1,7 +1,9 @@
 //! Override transformers: how a member's copy of an object differs from its template.
 
-pub use crate::bindings::transformer::exports::windlass::overrides::transformer::{Cluster, Description, Error};
 use crate::bindings::transformer::exports::windlass::overrides::transformer::Guest;
+pub use crate::bindings::transformer::exports::windlass::overrides::transformer::{
+    Cluster, Description, Error,
+};
 use crate::patch;
 use serde_json::Value;
 use std::marker::PhantomData;
@@ -21,7 +23,13 @@ pub trait Transformer: Sized + 'static {
     ///
     /// # Errors
     /// When the element doesn't fit the object; the user sees the text.
-    fn transform(&self, object: &mut Value, overrider: &str, element: &Value, cluster: &Cluster) -> Result<(), Error>;
+    fn transform(
+        &self,
+        object: &mut Value,
+        overrider: &str,
+        element: &Value,
+        cluster: &Cluster,
+    ) -> Result<(), Error>;
 }
 
 impl From<&str> for Error {
@@ -39,7 +47,13 @@ impl From<String> for Error {
 /// A cluster without anything, to be filled in by tests.
 impl Default for Cluster {
     fn default() -> Self {
-        Self { name: String::new(), labels: Vec::new(), provider: String::new(), region: String::new(), zones: Vec::new() }
+        Self {
+            name: String::new(),
+            labels: Vec::new(),
+            provider: String::new(),
+            region: String::new(),
+            zones: Vec::new(),
+        }
     }
 }
 
@@ -52,7 +66,8 @@ impl<T: Transformer> Instance<T> {
     /// # Errors
     /// When the text is no JSON, or the transformer refuses it.
     pub fn new(config: &str) -> Result<Self, Error> {
-        let config = serde_json::from_str(config).map_err(|why| format!("configuration is no JSON: {why}"))?;
+        let config =
+            serde_json::from_str(config).map_err(|why| format!("configuration is no JSON: {why}"))?;
         T::new(&config).map(Self)
     }
 
@@ -60,7 +75,13 @@ impl<T: Transformer> Instance<T> {
     ///
     /// # Errors
     /// When a text is no JSON, or an element fails; all before it are lost with it.
-    pub fn transform(&self, object: &str, overrider: &str, elements: &[String], cluster: &Cluster) -> Result<String, Error> {
+    pub fn transform(
+        &self,
+        object: &str,
+        overrider: &str,
+        elements: &[String],
+        cluster: &Cluster,
+    ) -> Result<String, Error> {
         let parse = |what: &str, text: &str| -> Result<Value, Error> {
             serde_json::from_str(text).map_err(|why| Error::Invalid(format!("{what} is no JSON: {why}")))
         };
@@ -93,7 +114,12 @@ impl<T: Slot> Guest for Exported<T> {
         Ok(())
     }
 
-    fn transform(object: String, overrider: String, elements: Vec<String>, cluster: Cluster) -> Result<String, Error> {
+    fn transform(
+        object: String,
+        overrider: String,
+        elements: Vec<String>,
+        cluster: Cluster,
+    ) -> Result<String, Error> {
         T::slot(|slot| match slot {
             Some(instance) => instance.transform(&object, &overrider, &elements, &cluster),
             None => Err(Error::Internal("`init` was not called".to_owned())),
@@ -150,9 +176,17 @@ mod tests {
     fn all_elements_make_one_patch() {
         Exported::<Append>::init("{}".to_owned()).unwrap();
         let run = |object: &str| {
-            Exported::<Append>::transform(object.into(), "append".into(), vec!["1".into(), "2".into()], Cluster::default())
+            Exported::<Append>::transform(
+                object.into(),
+                "append".into(),
+                vec!["1".into(), "2".into()],
+                Cluster::default(),
+            )
         };
-        assert_eq!(run(r#"{"list":[]}"#).unwrap(), r#"[{"op":"add","path":"/list/0","value":1},{"op":"add","path":"/list/1","value":2}]"#);
+        assert_eq!(
+            run(r#"{"list":[]}"#).unwrap(),
+            r#"[{"op":"add","path":"/list/0","value":1},{"op":"add","path":"/list/1","value":2}]"#
+        );
         assert_eq!(run("{}"), Err(Error::Invalid("no list".to_owned())));
     }
 }

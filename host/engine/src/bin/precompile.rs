@@ -22,7 +22,8 @@ fn main() -> ExitCode {
 }
 
 fn run(folder: &Path) -> Result<(usize, usize), String> {
-    let entries = std::fs::read_dir(folder).map_err(|why| format!("{}: {why}; run `cargo xtask guests`", folder.display()))?;
+    let entries = std::fs::read_dir(folder)
+        .map_err(|why| format!("{}: {why}; run `cargo xtask guests`", folder.display()))?;
     let mut components: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     components.retain(|path| path.extension().is_some_and(|end| end == "wasm"));
     components.sort();
@@ -46,7 +47,9 @@ fn compile(component: &Path) -> Result<bool, String> {
         return Ok(false);
     }
     let unfinished = component.with_extension("cwasm.new");
-    std::fs::write(&unfinished, code).and_then(|()| std::fs::rename(&unfinished, &target)).map_err(|why| why.to_string())?;
+    std::fs::write(&unfinished, code)
+        .and_then(|()| std::fs::rename(&unfinished, &target))
+        .map_err(|why| why.to_string())?;
     Ok(true)
 }
 

@@ -98,13 +98,22 @@ pub(crate) trait InterpreterCalls: Running {
     fn aggregate_status(&mut self, object: &Value, items: &[AggregatedStatusItem]) -> Outcome<Value>;
     fn interpret_status(&mut self, object: &Value) -> Outcome<Option<Value>>;
     fn interpret_health(&mut self, object: &Value) -> Outcome<ResourceHealth>;
-    fn interpret_dependency(&mut self, object: &Value) -> Outcome<Vec<windlass_api::DependentObjectReference>>;
+    fn interpret_dependency(
+        &mut self,
+        object: &Value,
+    ) -> Outcome<Vec<windlass_api::DependentObjectReference>>;
 }
 
 /// A running transformer.
 pub(crate) trait TransformerCalls: Running {
     fn describe(&mut self) -> Outcome<TransformerDescription>;
-    fn transform(&mut self, object: &Value, overrider: &str, elements: &[Value], cluster: &ClusterFacts) -> Outcome<Value>;
+    fn transform(
+        &mut self,
+        object: &Value,
+        overrider: &str,
+        elements: &[Value],
+        cluster: &ClusterFacts,
+    ) -> Outcome<Value>;
 }
 
 /// A linked component, to make instances of. `G` is one of the three traits above.
@@ -127,14 +136,18 @@ pub(crate) fn scheduler(component: &Component) -> Result<Arc<dyn Template<dyn Sc
     }
 }
 
-pub(crate) fn interpreter(component: &Component) -> Result<Arc<dyn Template<dyn InterpreterCalls>>, LoadError> {
+pub(crate) fn interpreter(
+    component: &Component,
+) -> Result<Arc<dyn Template<dyn InterpreterCalls>>, LoadError> {
     let linked = component.link(World::Interpreter)?;
     match component.version() {
         Version::V0_1 => v0_1::interpreter::template(linked).map_err(|why| broken(component, &why)),
     }
 }
 
-pub(crate) fn transformer(component: &Component) -> Result<Arc<dyn Template<dyn TransformerCalls>>, LoadError> {
+pub(crate) fn transformer(
+    component: &Component,
+) -> Result<Arc<dyn Template<dyn TransformerCalls>>, LoadError> {
     let linked = component.link(World::Transformer)?;
     match component.version() {
         Version::V0_1 => v0_1::transformer::template(linked).map_err(|why| broken(component, &why)),

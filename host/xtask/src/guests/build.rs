@@ -11,18 +11,25 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+/// Guests of this prefix are the engine's tests; they are kept apart, for the binary carries the others.
+const TEST_PREFIX: &str = "test-";
+
+/// Where they go, within the folder of components.
+const TESTS: &str = "tests";
+
 /// Builds every guest, writes the components that changed, and removes those whose crate is gone.
 pub fn build() -> Result<()> {
     let compiler = setup()?;
-    let folder = paths::components();
-    fs::create_dir_all(&folder)?;
+    fs::create_dir_all(paths::components().join(TESTS))?;
     let guests = guests()?;
     let mut written = 0;
     for guest in &guests {
         // One call each: features that one guest wants of a library must not reach the others.
-        sh(cargo("build").args(["--quiet", "--release", "--target", TARGET, "-p", &guest.name]).env("RUSTC", &compiler))?;
+        sh(cargo("build")
+            .args(["--quiet", "--release", "--target", TARGET, "-p", &guest.name])
+            .env("RUSTC", &compiler))?;
         let module = target().join(TARGET).join("release").join(format!("{}.wasm", guest.library));
-        let component = folder.join(format!("{}.wasm", guest.name));
+        let component = guest.folder().join(format!("{}.wasm", guest.name));
         if component::encode(&module, &component)? {
             let size = fs::metadata(&component)?.len();
             println!("  {} ({} KB)", component.display(), size.div_ceil(1024));
@@ -61,15 +68,30 @@ struct Guest {
     library: String,
 }
 
+impl Guest {
+    fn folder(&self) -> PathBuf {
+        let components = paths::components();
+        if self.name.starts_with(TEST_PREFIX) { components.join(TESTS) } else { components }
+    }
+}
+
 /// The crates of the workspace that make a Wasm module; others are libraries that guests share.
 fn guests() -> Result<Vec<Guest>> {
-    let text = output(Command::new("cargo").args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(paths::root().join("plugins")))?;
-    let metadata: Metadata = serde_json::from_str(&text).context("cargo metadata gave something unexpected")?;
+    let text = output(
+        Command::new("cargo")
+            .args(["metadata", "--no-deps", "--format-version", "1"])
+            .current_dir(paths::root().join("plugins")),
+    )?;
+    let metadata: Metadata =
+        serde_json::from_str(&text).context("cargo metadata gave something unexpected")?;
     let mut guests: Vec<Guest> = metadata
         .packages
         .into_iter()
         .filter_map(|package| {
-            let module = package.targets.into_iter().find(|target| target.crate_types.iter().any(|kind| kind == "cdylib"))?;
+            let module = package
+                .targets
+                .into_iter()
+                .find(|target| target.crate_types.iter().any(|kind| kind == "cdylib"))?;
             Some(Guest { name: package.name, library: module.name.replace('-', "_") })
         })
         .collect();
@@ -79,13 +101,14 @@ fn guests() -> Result<Vec<Guest>> {
 
 /// A crate that was renamed or removed must not live on as a component.
 fn remove_others(guests: &[Guest]) -> Result<()> {
-    let wanted: BTreeSet<&str> = guests.iter().map(|guest| guest.name.as_str()).collect();
-    for entry in fs::read_dir(paths::components())? {
-        let path = entry?.path();
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let ours = path.extension().is_some_and(|end| end == "wasm" || end == "cwasm");
-        if ours && !wanted.contains(stem) {
-            fs::remove_file(&path)?;
+    let wanted: BTreeSet<PathBuf> = guests.iter().map(|guest| guest.folder().join(&guest.name)).collect();
+    for folder in [paths::components(), paths::components().join(TESTS)] {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let ours = path.extension().is_some_and(|end| end == "wasm" || end == "cwasm");
+            if ours && !wanted.contains(&path.with_extension("")) {
+                fs::remove_file(&path)?;
+            }
         }
     }
     Ok(())

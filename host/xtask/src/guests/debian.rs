@@ -13,7 +13,8 @@ use std::process::Command;
 const PACKAGES: [&str; 2] = ["rustc-web", "rust-web-src"];
 
 /// Of the dependencies, those that the compiler loads; what every system has is left out.
-const LOADED: [&str; 7] = ["rustc-web", "libstd-rust-web", "rust-web-src", "libllvm", "libz3", "libedit", "libxml2"];
+const LOADED: [&str; 7] =
+    ["rustc-web", "libstd-rust-web", "rust-web-src", "libllvm", "libz3", "libedit", "libxml2"];
 
 /// Linkers that Debian's packages lack and the host's compiler has.
 const LINKERS: [&str; 2] = ["rust-lld", "wasm-component-ld"];
@@ -70,7 +71,8 @@ fn fetch(prefix: &Path, root: &Path) -> Result<()> {
 
 /// What apt would install, less what isn't needed to run the compiler.
 fn wanted() -> Result<Vec<String>> {
-    let plan = output(Command::new("apt-get").args(["install", "-s", "--no-install-recommends"]).args(PACKAGES))?;
+    let plan =
+        output(Command::new("apt-get").args(["install", "-s", "--no-install-recommends"]).args(PACKAGES))?;
     let names = plan.lines().filter_map(|line| line.strip_prefix("Inst ")?.split(' ').next());
     Ok(names.filter(|name| LOADED.iter().any(|start| name.starts_with(start))).map(str::to_owned).collect())
 }
@@ -82,7 +84,8 @@ fn link_linkers(root: &Path, host_compiler: &Path) -> Result<()> {
     for linker in LINKERS {
         let (from, to) = (from.join(linker), to.join(linker));
         if !to.exists() && from.exists() {
-            symlink(&from, &to).with_context(|| format!("could not link {} to {}", to.display(), from.display()))?;
+            symlink(&from, &to)
+                .with_context(|| format!("could not link {} to {}", to.display(), from.display()))?;
         }
     }
     Ok(())
@@ -119,7 +122,15 @@ fn build_library(prefix: &Path, root: &Path, compiler: &Path, library: &Path) ->
     let vendor = source.join("vendor");
     // Bitcode, so that guests can use lto. The bootstrap variables stand for a nightly compiler.
     sh(Command::new("cargo")
-        .args(["build", "--quiet", "--release", "--offline", "-Zbuild-std=std,panic_abort", "--target", TARGET])
+        .args([
+            "build",
+            "--quiet",
+            "--release",
+            "--offline",
+            "-Zbuild-std=std,panic_abort",
+            "--target",
+            TARGET,
+        ])
         .args(["--config", "source.crates-io.replace-with='vendored'"])
         .args(["--config", &format!("source.vendored.directory='{}'", vendor.display())])
         .current_dir(&work)

@@ -20,14 +20,22 @@ pub fn setup() -> Result<PathBuf> {
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) && on_path("apt-get") && on_path("dpkg") {
         match debian::ensure(&prefix, &host) {
             Ok(compiler) => return Ok(compiler),
-            Err(why) if on_path("rustup") => eprintln!("  Debian's compiler can't be used ({why:#}); asking rustup"),
-            Err(why) => return Err(why.context("no compiler for the guests; `rustup target add` needs rustup")),
+            Err(why) if on_path("rustup") => {
+                eprintln!("  Debian's compiler can't be used ({why:#}); asking rustup")
+            }
+            Err(why) => {
+                return Err(why.context("no compiler for the guests; `rustup target add` needs rustup"));
+            }
         }
     }
     println!("  rustup target add {TARGET}");
     stage::sh(Command::new("rustup").args(["target", "add", TARGET]))
         .with_context(|| format!("no compiler for guests: install Rust's standard library for {TARGET}"))?;
-    if has_target(&host)? { Ok(host) } else { bail!("rustup added {TARGET}, but `{}` doesn't have it", host.display()) }
+    if has_target(&host)? {
+        Ok(host)
+    } else {
+        bail!("rustup added {TARGET}, but `{}` doesn't have it", host.display())
+    }
 }
 
 /// Whether a compiler comes with the standard library for guests.

@@ -1,6 +1,8 @@
 //! A plugin with its table: what the component exports, and what native tests drive.
 
-use super::{Binding, Candidates, Cluster, ClusterId, Description, Error, Explanation, SchedulerPlugin, Table};
+use super::{
+    Binding, Candidates, Cluster, ClusterId, Description, Error, Explanation, SchedulerPlugin, Table,
+};
 use crate::bindings::scheduler::exports::windlass::scheduler::plugin::Guest;
 use serde_json::Value;
 use std::{collections::BTreeMap, marker::PhantomData};
@@ -17,7 +19,8 @@ impl<P: SchedulerPlugin> Instance<P> {
     /// # Errors
     /// When the text is no JSON, or the plugin refuses it.
     pub fn new(config: &str) -> Result<Self, Error> {
-        let config: Value = serde_json::from_str(config).map_err(|why| format!("configuration is no JSON: {why}"))?;
+        let config: Value =
+            serde_json::from_str(config).map_err(|why| format!("configuration is no JSON: {why}"))?;
         Ok(Self { plugin: P::new(&config)?, table: Table::default() })
     }
 
@@ -30,7 +33,12 @@ impl<P: SchedulerPlugin> Instance<P> {
     ///
     /// # Errors
     /// When the table can't take the clusters.
-    pub fn sync(&mut self, generation: u64, upserts: Vec<Cluster>, removes: &[ClusterId]) -> Result<(), Error> {
+    pub fn sync(
+        &mut self,
+        generation: u64,
+        upserts: Vec<Cluster>,
+        removes: &[ClusterId],
+    ) -> Result<(), Error> {
         self.table.sync(generation, upserts, removes)
     }
 
@@ -38,7 +46,12 @@ impl<P: SchedulerPlugin> Instance<P> {
     ///
     /// # Errors
     /// `stale`, or what the plugin says of the binding.
-    pub fn filter(&self, generation: u64, binding: Binding, candidates: &Candidates) -> Result<Vec<u64>, Error> {
+    pub fn filter(
+        &self,
+        generation: u64,
+        binding: Binding,
+        candidates: &Candidates,
+    ) -> Result<Vec<u64>, Error> {
         let prepared = self.prepare(generation, binding)?;
         let mut words = Vec::with_capacity(self.count(candidates).div_ceil(64));
         let (mut word, mut bit) = (0u64, 0u32);
@@ -61,7 +74,12 @@ impl<P: SchedulerPlugin> Instance<P> {
     ///
     /// # Errors
     /// `stale`, or what the plugin says of the binding.
-    pub fn score(&self, generation: u64, binding: Binding, candidates: &Candidates) -> Result<Vec<i64>, Error> {
+    pub fn score(
+        &self,
+        generation: u64,
+        binding: Binding,
+        candidates: &Candidates,
+    ) -> Result<Vec<i64>, Error> {
         let prepared = self.prepare(generation, binding)?;
         let mut scores = Vec::with_capacity(self.count(candidates));
         self.each(candidates, |_, cluster| {
@@ -74,12 +92,19 @@ impl<P: SchedulerPlugin> Instance<P> {
     ///
     /// # Errors
     /// `stale`, or what the plugin says of the binding.
-    pub fn explain(&self, generation: u64, binding: Binding, candidates: &Candidates) -> Result<Explanation, Error> {
+    pub fn explain(
+        &self,
+        generation: u64,
+        binding: Binding,
+        candidates: &Candidates,
+    ) -> Result<Explanation, Error> {
         let prepared = self.prepare(generation, binding)?;
         let mut explanation = Explanation { reasons: Vec::new(), refused: Vec::new() };
         let mut known: BTreeMap<String, u32> = BTreeMap::new();
         self.each(candidates, |id, cluster| {
-            let Some(Err(reason)) = cluster.map(|cluster| self.plugin.passes(&prepared, cluster)) else { return };
+            let Some(Err(reason)) = cluster.map(|cluster| self.plugin.passes(&prepared, cluster)) else {
+                return;
+            };
             let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
             let index = *known.entry(reason.to_string()).or_insert_with_key(|text| {
                 explanation.reasons.push(text.clone());

@@ -12,7 +12,7 @@ pub use crate::bindings::scheduler::exports::windlass::scheduler::plugin::{
     ApiEnablement, Binding, BindingFields, Candidates, Cluster, ClusterFields, ClusterId, Description, Error,
     Explanation, ExtensionPoints, Peers, SpreadConstraint, Target,
 };
-pub use crate::{ClusterAffinity, Labels, LabelSelector, ObjectReference, Requirement, Taint, Toleration};
+pub use crate::{ClusterAffinity, LabelSelector, Labels, ObjectReference, Requirement, Taint, Toleration};
 pub use instance::{Exported, Instance, Slot};
 pub use reason::Reason;
 pub use table::Table;
@@ -48,7 +48,11 @@ pub trait SchedulerPlugin: Sized + 'static {
     ///
     /// # Errors
     /// The reason against the cluster.
-    fn passes<'a>(&'a self, prepared: &'a Self::Prepared, cluster: &'a Self::Cluster) -> Result<(), Reason<'a>> {
+    fn passes<'a>(
+        &'a self,
+        prepared: &'a Self::Prepared,
+        cluster: &'a Self::Cluster,
+    ) -> Result<(), Reason<'a>> {
         let _ = (prepared, cluster);
         Ok(())
     }
@@ -105,7 +109,13 @@ impl Default for Binding {
     fn default() -> Self {
         let text = String::new;
         Self {
-            resource: ObjectReference { api_version: text(), kind: text(), namespace: text(), name: text(), uid: text() },
+            resource: ObjectReference {
+                api_version: text(),
+                kind: text(),
+                namespace: text(),
+                name: text(),
+                uid: text(),
+            },
             targets: Vec::new(),
             evictions: Vec::new(),
             affinity: Vec::new(),

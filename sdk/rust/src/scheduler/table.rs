@@ -22,7 +22,12 @@ impl<C: From<Cluster>> Table<C> {
     ///
     /// # Errors
     /// When an id is beyond all reason.
-    pub fn sync(&mut self, generation: u64, upserts: Vec<Cluster>, removes: &[ClusterId]) -> Result<(), Error> {
+    pub fn sync(
+        &mut self,
+        generation: u64,
+        upserts: Vec<Cluster>,
+        removes: &[ClusterId],
+    ) -> Result<(), Error> {
         for id in removes {
             if let Some(slot) = self.slots.get_mut(*id as usize) {
                 *slot = None;

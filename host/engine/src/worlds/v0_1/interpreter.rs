@@ -29,7 +29,8 @@ macro_rules! ask {
 impl InterpreterCalls for Instance {
     fn describe(&mut self) -> Outcome<InterpreterDescription> {
         let told = self.guest.windlass_interpreter_interpreter().call_describe(&mut self.store)?;
-        let rules = told.rules.into_iter().map(|rule| (rule.api_version, rule.kind, operations(rule.operations)));
+        let rules =
+            told.rules.into_iter().map(|rule| (rule.api_version, rule.kind, operations(rule.operations)));
         Ok(Ok(InterpreterDescription { name: told.name, version: told.version, rules: rules.collect() }))
     }
 
@@ -77,7 +78,10 @@ impl InterpreterCalls for Instance {
     }
 
     fn interpret_dependency(&mut self, object: &Value) -> Outcome<Vec<DependentObjectReference>> {
-        ask!(self, call_interpret_dependency(&object.to_string()), |told| told.into_iter().map(lift_dependency).collect())
+        ask!(self, call_interpret_dependency(&object.to_string()), |told| told
+            .into_iter()
+            .map(lift_dependency)
+            .collect())
     }
 }
 
@@ -144,5 +148,6 @@ fn lift_selector<T: serde::de::DeserializeOwned>(selector: &types::LabelSelector
     if !expressions.is_empty() {
         whole.insert("matchExpressions".to_owned(), Value::Array(expressions));
     }
-    serde_json::from_value(Value::Object(whole)).map_err(|why| GuestError::Internal(format!("selector: {why}")))
+    serde_json::from_value(Value::Object(whole))
+        .map_err(|why| GuestError::Internal(format!("selector: {why}")))
 }

@@ -36,7 +36,10 @@ fn parse(what: &str, text: &str) -> Result<Value, GuestError> {
 }
 
 /// JSON of a shape that the API knows.
-fn parse_as<T: serde::de::DeserializeOwned>(what: &str, text: Option<String>) -> Result<Option<T>, GuestError> {
+fn parse_as<T: serde::de::DeserializeOwned>(
+    what: &str,
+    text: Option<String>,
+) -> Result<Option<T>, GuestError> {
     let Some(text) = text else { return Ok(None) };
     serde_json::from_str(&text).map(Some).map_err(|why| GuestError::Internal(format!("{what}: {why}")))
 }

@@ -8,9 +8,17 @@ use crate::state::HostState;
 use crate::worlds::{Outcome, Question, SchedulerCalls, SchedulerDescription};
 use generated::exports::windlass::scheduler::plugin as wit;
 use windlass_schedule::records::{self, ClusterAffinity, LabelSelector, Requirement};
-use windlass_schedule::{BindingFields, BindingView, Candidates, Cluster, ClusterFields, ClusterId, ClusterTable, Delta, Explanation};
+use windlass_schedule::{
+    BindingFields, BindingView, Candidates, Cluster, ClusterFields, ClusterId, ClusterTable, Delta,
+    Explanation,
+};
 
-instance!(generated::SchedulerPluginPre<HostState>, generated::SchedulerPlugin, SchedulerCalls, windlass_scheduler_plugin);
+instance!(
+    generated::SchedulerPluginPre<HostState>,
+    generated::SchedulerPlugin,
+    SchedulerCalls,
+    windlass_scheduler_plugin
+);
 
 impl SchedulerCalls for Instance {
     fn describe(&mut self) -> Outcome<SchedulerDescription> {
@@ -36,13 +44,17 @@ impl SchedulerCalls for Instance {
     fn filter(&mut self, question: &Question<'_>) -> Outcome<Vec<u64>> {
         let (binding, candidates) = lower_question(question);
         let plugin = self.guest.windlass_scheduler_plugin();
-        Ok(plugin.call_filter(&mut self.store, question.generation, &binding, &candidates)?.map_err(Into::into))
+        Ok(plugin
+            .call_filter(&mut self.store, question.generation, &binding, &candidates)?
+            .map_err(Into::into))
     }
 
     fn score(&mut self, question: &Question<'_>) -> Outcome<Vec<i64>> {
         let (binding, candidates) = lower_question(question);
         let plugin = self.guest.windlass_scheduler_plugin();
-        Ok(plugin.call_score(&mut self.store, question.generation, &binding, &candidates)?.map_err(Into::into))
+        Ok(plugin
+            .call_score(&mut self.store, question.generation, &binding, &candidates)?
+            .map_err(Into::into))
     }
 
     fn normalize(&mut self, scores: &[i64]) -> Outcome<Vec<i64>> {
@@ -142,11 +154,13 @@ fn lower_binding(binding: &BindingView, reads: BindingFields) -> wit::Binding {
         evictions: when(reads.contains(BindingFields::EVICTIONS), &binding.evictions, |id| *id),
         affinity: when(reads.contains(BindingFields::AFFINITY), &binding.affinity, lower_affinity),
         tolerations: when(reads.contains(BindingFields::TOLERATIONS), &binding.tolerations, lower_toleration),
-        spread: when(reads.contains(BindingFields::SPREAD), &binding.spread, |spread| wit::SpreadConstraint {
-            by_field: spread.by_field.clone(),
-            by_label: spread.by_label.clone(),
-            min_groups: spread.min_groups,
-            max_groups: spread.max_groups,
+        spread: when(reads.contains(BindingFields::SPREAD), &binding.spread, |spread| {
+            wit::SpreadConstraint {
+                by_field: spread.by_field.clone(),
+                by_label: spread.by_label.clone(),
+                min_groups: spread.min_groups,
+                max_groups: spread.max_groups,
+            }
         }),
         replicas: if counted { binding.replicas } else { 0 },
         workload: counted && binding.workload,
@@ -184,7 +198,10 @@ fn lower_toleration(toleration: &records::Toleration) -> types::Toleration {
 fn lower_affinity(affinity: &ClusterAffinity) -> types::ClusterAffinity {
     types::ClusterAffinity {
         label_selector: affinity.label_selector.as_ref().map(lower_selector),
-        field_selector: affinity.field_selector.as_ref().map(|list| list.iter().map(lower_requirement).collect()),
+        field_selector: affinity
+            .field_selector
+            .as_ref()
+            .map(|list| list.iter().map(lower_requirement).collect()),
         cluster_names: affinity.cluster_names.clone(),
         exclude: affinity.exclude.clone(),
     }

@@ -22,7 +22,13 @@ impl TransformerCalls for Instance {
         Ok(Ok(TransformerDescription { name: told.name, version: told.version, overriders: told.overriders }))
     }
 
-    fn transform(&mut self, object: &Value, overrider: &str, elements: &[Value], cluster: &ClusterFacts) -> Outcome<Value> {
+    fn transform(
+        &mut self,
+        object: &Value,
+        overrider: &str,
+        elements: &[Value],
+        cluster: &ClusterFacts,
+    ) -> Outcome<Value> {
         let elements: Vec<String> = elements.iter().map(Value::to_string).collect();
         let cluster = wit::Cluster {
             name: cluster.name.clone(),
@@ -32,7 +38,8 @@ impl TransformerCalls for Instance {
             zones: cluster.zones.clone(),
         };
         let plugin = self.guest.windlass_overrides_transformer();
-        let answer = plugin.call_transform(&mut self.store, &object.to_string(), overrider, &elements, &cluster)?;
+        let answer =
+            plugin.call_transform(&mut self.store, &object.to_string(), overrider, &elements, &cluster)?;
         Ok(answer.map_err(GuestError::from).and_then(|text| parse("patch", &text)))
     }
 }
