@@ -1,5 +1,13 @@
 //! Tables of cases for everything that is a function of text.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise, in its helpers too"
+)]
+
 use serde_json::Value;
 use windlass_object::{FieldSelector, JsonPath, LabelSelector, Quantity, patch};
 

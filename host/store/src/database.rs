@@ -121,10 +121,11 @@ pub struct Database {
 impl Database {
     /// A database without a file, by the same code.
     pub fn memory(options: Options) -> Self {
-        Self::start(None, options).unwrap_or_else(|(database, error)| {
+        let (database, started) = Self::start(None, options);
+        if let Err(error) = started {
             tracing::error!(%error, "the store's writer thread could not be started; writes will fail");
-            database
-        })
+        }
+        database
     }
 
     /// Opens or creates a database file.
@@ -142,7 +143,9 @@ impl Database {
         };
         let refuse = |source| OpenError::File { path: path.display().to_string(), source };
         let journal = engine.map_err(JournalError::from).and_then(Journal::new).map_err(refuse)?;
-        Self::start(Some(Arc::new(journal)), options).map_err(|(_, error)| OpenError::Thread(error))
+        let (database, started) = Self::start(Some(Arc::new(journal)), options);
+        started?;
+        Ok(database)
     }
 
     /// Opens a database on another storage, such as one that injects faults.
@@ -150,7 +153,9 @@ impl Database {
         let engine = redb::Builder::new().set_cache_size(options.cache_bytes).create_with_backend(backend);
         let refuse = |source| OpenError::File { path: "(given storage)".to_owned(), source };
         let journal = engine.map_err(JournalError::from).and_then(Journal::new).map_err(refuse)?;
-        Self::start(Some(Arc::new(journal)), options).map_err(|(_, error)| OpenError::Thread(error))
+        let (database, started) = Self::start(Some(Arc::new(journal)), options);
+        started?;
+        Ok(database)
     }
 
     /// A keyspace, read from the file or begun anew. It has revisions of its own.
@@ -192,16 +197,14 @@ impl Database {
         }
     }
 
-    fn start(journal: Option<Arc<Journal>>, options: Options) -> Result<Self, (Self, std::io::Error)> {
+    fn start(journal: Option<Arc<Journal>>, options: Options) -> (Self, std::io::Result<()>) {
         let (requests, receiver) = channel();
         let registry = Arc::new(Registry::default());
         let writer = Writer::new(receiver, journal.clone(), registry.clone(), options.clone());
         let durable = journal.is_some();
         let database = Self { registry, requests, journal: Mutex::new(journal), durable, options };
-        match thread::Builder::new().name("windlass-store".into()).spawn(move || writer.run()) {
-            Ok(_) => Ok(database),
-            Err(error) => Err((database, error)),
-        }
+        let thread = thread::Builder::new().name("windlass-store".into());
+        (database, thread.spawn(move || writer.run()).map(drop))
     }
 
     /// The state of a new keyspace in memory.

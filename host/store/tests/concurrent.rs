@@ -1,5 +1,13 @@
 //! Many writers, watchers and readers at once.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise, in its helpers too"
+)]
+
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::thread;
@@ -9,6 +17,7 @@ use futures::executor::block_on;
 use futures::future::join_all;
 use windlass_store::{Database, Expect, Op, Options, Store, WriteError};
 
+#[allow(dead_code, reason = "each test uses a part of it")]
 mod support;
 
 use support::Disk;

@@ -1,6 +1,14 @@
 //! Power cuts in the middle of commits: the disk fails at any operation, and what was unsynced arrives whole, torn or not at all.
 //! What was answered must be there afterwards; what was not answered is there as a whole or not at all; the log continues without a gap.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise, in its helpers too"
+)]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,6 +16,7 @@ use futures::executor::block_on;
 use proptest::prelude::*;
 use windlass_store::{Database, Op, Options, Store, WriteError};
 
+#[allow(dead_code, reason = "each test uses a part of it")]
 mod support;
 
 use support::Disk;

@@ -1,5 +1,13 @@
 //! A real file: closing, reopening, dropping without closing; and revisions that never go back, with or without a file.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise, in its helpers too"
+)]
+
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -1,6 +1,14 @@
 //! Random histories against a model: writes that succeed or conflict, compactions, watches from any revision, old snapshots, restarts and
 //! power cuts. Every watch must see the model's events in order, once each, with none left out, also across restarts.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise, in its helpers too"
+)]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,6 +16,7 @@ use futures::executor::block_on;
 use proptest::prelude::*;
 use windlass_store::{Change, Database, Event, Expect, Op, Options, Store, Watch, WriteError};
 
+#[allow(dead_code, reason = "each test uses a part of it")]
 mod support;
 
 use support::Disk;
