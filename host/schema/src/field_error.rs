@@ -23,6 +23,8 @@ pub enum Reason {
     TooMany,
     /// The value is of another type.
     TypeInvalid,
+    /// The value names something that isn't there.
+    NotFound,
 }
 
 impl Reason {
@@ -37,6 +39,7 @@ impl Reason {
             Reason::TooLong => "FieldValueTooLong",
             Reason::TooMany => "FieldValueTooMany",
             Reason::TypeInvalid => "FieldValueTypeInvalid",
+            Reason::NotFound => "FieldValueNotFound",
         }
     }
 
@@ -50,6 +53,7 @@ impl Reason {
             Reason::Forbidden => "Forbidden",
             Reason::TooLong => "Too long",
             Reason::TooMany => "Too many",
+            Reason::NotFound => "Not found",
         }
     }
 }
@@ -105,6 +109,11 @@ impl FieldError {
     /// The value was there before in the same list.
     pub fn duplicate(field: impl Into<String>, value: impl Into<Value>) -> Self {
         Self::new(field, Reason::Duplicate, value.into(), "")
+    }
+
+    /// The value names something that isn't there.
+    pub fn not_found(field: impl Into<String>, value: impl Into<Value>) -> Self {
+        Self::new(field, Reason::NotFound, value.into(), "")
     }
 
     /// The field must not be set (here, or to this).

@@ -12,3 +12,7 @@ pub mod default;
 pub mod duration;
 pub mod proto;
 pub mod strategic;
+pub mod columns;
+pub mod openapi;
+pub mod validate;
+pub mod convert;

@@ -1,0 +1,105 @@
+//! Metadata, which all kinds share.
+
+use super::check::{Check, IMMUTABLE, entries};
+use super::names;
+use crate::builtin::table;
+use crate::field_error::{FieldError, Reason};
+use serde_json::Value;
+use windlass_object::{Gvk, Meta, path};
+
+/// All annotations of an object together.
+const MAX_ANNOTATIONS: usize = 256 * 1024;
+
+/// The metadata of an object. Of custom resources as well, whose scope the caller knows.
+pub(super) fn metadata(gvk: &Gvk, object: &Value, check: &mut Check) {
+    let (name, prefix) = (object.name(), path::str_at(object, &["metadata", "generateName"]));
+    if name.is_empty() {
+        if prefix.is_empty() {
+            check.required("metadata.name", "name or generateName is required");
+        }
+    } else {
+        for detail in names::name(gvk, name) {
+            check.invalid("metadata.name", name, detail);
+        }
+    }
+    if !prefix.is_empty() {
+        for detail in names::prefix(gvk, prefix) {
+            check.invalid("metadata.generateName", prefix, detail);
+        }
+    }
+    if let Some(kind) = table().kind(gvk) {
+        let namespace = object.namespace();
+        if kind.namespaced {
+            if namespace.is_empty() {
+                check.required("metadata.namespace", "");
+            }
+            check.follows("metadata.namespace", &Value::from(namespace), names::label);
+        } else if !namespace.is_empty() {
+            check.forbidden("metadata.namespace", "not allowed on this type");
+        }
+    }
+    check.labels("metadata.labels", &object["metadata"]["labels"]);
+    annotations(object, check);
+    for finalizer in object.finalizers() {
+        for detail in names::qualified(finalizer) {
+            check.invalid("metadata.finalizers", finalizer, detail);
+        }
+    }
+    owners(object, check);
+}
+
+fn annotations(object: &Value, check: &mut Check) {
+    let mut size = 0;
+    for (key, value) in entries(&object["metadata"]["annotations"]) {
+        for detail in names::qualified(&key.to_lowercase()) {
+            check.invalid("metadata.annotations", key.as_str(), detail);
+        }
+        size += key.len() + value.as_str().map_or(0, str::len);
+    }
+    if size > MAX_ANNOTATIONS {
+        check.push(FieldError::too_long("metadata.annotations", MAX_ANNOTATIONS as u64));
+    }
+}
+
+fn owners(object: &Value, check: &mut Check) {
+    let mut controllers = Vec::new();
+    for (index, owner) in object.owner_references().iter().enumerate() {
+        let at = format!("metadata.ownerReferences[{index}]");
+        for field in ["apiVersion", "kind", "name", "uid"] {
+            if path::str_at(owner, &[field]).is_empty() {
+                check.invalid(format!("{at}.{field}"), "", format!("{field} must not be empty"));
+            }
+        }
+        if path::bool_at(owner, &["controller"]) {
+            controllers.push(path::str_at(owner, &["name"]));
+        }
+    }
+    if let [first, second, ..] = controllers.as_slice() {
+        let text = format!("Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}");
+        check.invalid("metadata.ownerReferences", object["metadata"]["ownerReferences"].clone(), text);
+    }
+}
+
+/// What may not change in metadata.
+pub(super) fn metadata_update(new: &Value, old: &Value, check: &mut Check) {
+    for field in ["name", "namespace", "uid", "creationTimestamp"] {
+        let at = |object: &Value| path::str_at(object, &["metadata", field]).to_owned();
+        let (new, old) = (at(new), at(old));
+        if new != old && !(new.is_empty() && matches!(field, "uid" | "creationTimestamp")) {
+            check.push(FieldError {
+                field: format!("metadata.{field}"),
+                reason: Reason::Invalid,
+                value: new.into(),
+                detail: IMMUTABLE.into(),
+            });
+        }
+    }
+    if old.is_deleting() {
+        for finalizer in new.finalizers() {
+            if !old.finalizers().contains(&finalizer) {
+                let text = "no new finalizers can be added if the object is being deleted, found new finalizers []string{";
+                check.forbidden("metadata.finalizers", &format!("{text}{finalizer:?}}}"));
+            }
+        }
+    }
+}

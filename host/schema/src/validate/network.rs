@@ -1,0 +1,238 @@
+//! Services, endpoints, ingresses and network policies.
+
+use super::check::{Check, entries, missing};
+use super::names;
+use crate::field_error::FieldError;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use windlass_object::path;
+
+const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
+
+pub(super) fn service(new: &Value, old: Option<&Value>, check: &mut Check) {
+    let spec = &new["spec"];
+    let kind = spec["type"].as_str().unwrap_or_default();
+    check.needed_one_of("spec.type", &spec["type"], &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"]);
+    check.needed_one_of("spec.sessionAffinity", &spec["sessionAffinity"], &["ClientIP", "None"]);
+    let headless = spec["clusterIP"] == "None";
+    let ports = path::list_at(spec, &["ports"]);
+    if ports.is_empty() && !headless && kind != "ExternalName" {
+        check.required("spec.ports", "");
+    }
+    if headless && matches!(kind, "NodePort" | "LoadBalancer") {
+        check.invalid("spec.clusterIPs[0]", "None", format!("may not be set to 'None' for {kind} services"));
+    }
+    if kind == "ExternalName" {
+        let external = spec["externalName"].as_str().unwrap_or_default().trim_end_matches('.');
+        if external.is_empty() {
+            check.required("spec.externalName", "");
+        } else {
+            for detail in names::subdomain(external) {
+                check.invalid("spec.externalName", external, detail);
+            }
+        }
+    }
+    check.labels("spec.selector", &spec["selector"]);
+    service_ports(check, ports);
+    for field in ["externalTrafficPolicy", "internalTrafficPolicy"] {
+        check.one_of(&format!("spec.{field}"), &spec[field], &["Cluster", "Local"]);
+    }
+    let external = matches!(kind, "NodePort" | "LoadBalancer") || !missing(&spec["externalIPs"]);
+    if !external && !missing(&spec["externalTrafficPolicy"]) {
+        let policy = spec["externalTrafficPolicy"].clone();
+        check.invalid("spec.externalTrafficPolicy", policy, "may only be set for externally-accessible services");
+    }
+    for (index, address) in path::list_at(spec, &["externalIPs"]).iter().enumerate() {
+        ip(check, &format!("spec.externalIPs[{index}]"), address);
+    }
+    if let Some(old) = old {
+        cluster_ip(check, spec, &old["spec"], kind);
+    }
+}
+
+/// An address that was given can't be changed while the service goes on needing one.
+fn cluster_ip(check: &mut Check, new: &Value, old: &Value, kind: &str) {
+    if kind == "ExternalName" || old["type"] == "ExternalName" || missing(&old["clusterIP"]) {
+        return;
+    }
+    if !missing(&new["clusterIP"]) && new["clusterIP"] != old["clusterIP"] {
+        let shown = if new["clusterIPs"].is_null() { new["clusterIP"].clone() } else { new["clusterIPs"].clone() };
+        check.invalid("spec.clusterIPs[0]", shown, "may not change once set");
+    }
+}
+
+fn service_ports(check: &mut Check, ports: &[Value]) {
+    let (mut seen_names, mut seen_ports) = (BTreeSet::new(), BTreeSet::new());
+    for (index, port) in ports.iter().enumerate() {
+        let at = format!("spec.ports[{index}]");
+        let name = port["name"].as_str().unwrap_or_default();
+        if name.is_empty() {
+            if ports.len() > 1 {
+                check.required(format!("{at}.name"), "");
+            }
+        } else {
+            for detail in names::label(name) {
+                check.invalid(format!("{at}.name"), name, detail);
+            }
+            if !seen_names.insert(name) {
+                check.push(FieldError::duplicate(format!("{at}.name"), name));
+            }
+        }
+        check.port(&format!("{at}.port"), &port["port"]);
+        check.needed_one_of(&format!("{at}.protocol"), &port["protocol"], &PROTOCOLS);
+        check.port_or_name(&format!("{at}.targetPort"), &port["targetPort"]);
+        let key = (port["protocol"].as_str().unwrap_or_default(), port["port"].as_i64());
+        if !seen_ports.insert(key) {
+            let shown = serde_json::json!({"port": port["port"], "protocol": port["protocol"]});
+            check.push(FieldError::duplicate(at, shown));
+        }
+    }
+}
+
+fn ip(check: &mut Check, field: &str, value: &Value) {
+    let text = value.as_str().unwrap_or_default();
+    if text.parse::<IpAddr>().is_err() {
+        check.invalid(field, text, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    }
+}
+
+fn cidr(check: &mut Check, field: &str, value: &Value) {
+    let text = value.as_str().unwrap_or_default();
+    let good = text.split_once('/').is_some_and(|(address, length)| {
+        let (Ok(address), Ok(length)) = (address.parse::<IpAddr>(), length.parse::<u8>()) else { return false };
+        length <= if address.is_ipv4() { 32 } else { 128 }
+    });
+    if !good {
+        check.invalid(field, text, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
+    }
+}
+
+pub(super) fn endpoints(new: &Value, check: &mut Check) {
+    for (index, subset) in path::list_at(new, &["subsets"]).iter().enumerate() {
+        let at = format!("subsets[{index}]");
+        if missing(&subset["addresses"]) && missing(&subset["notReadyAddresses"]) {
+            check.required(&at, "must specify `addresses` or `notReadyAddresses`");
+        }
+        for list in ["addresses", "notReadyAddresses"] {
+            for (index, address) in path::list_at(subset, &[list]).iter().enumerate() {
+                ip(check, &format!("{at}.{list}[{index}].ip"), &address["ip"]);
+            }
+        }
+        let ports = path::list_at(subset, &["ports"]);
+        for (index, port) in ports.iter().enumerate() {
+            let at = format!("{at}.ports[{index}]");
+            if ports.len() > 1 && missing(&port["name"]) {
+                check.required(format!("{at}.name"), "");
+            }
+            check.port(&format!("{at}.port"), &port["port"]);
+            check.needed_one_of(&format!("{at}.protocol"), &port["protocol"], &PROTOCOLS);
+        }
+    }
+}
+
+pub(super) fn endpoint_slice(new: &Value, old: Option<&Value>, check: &mut Check) {
+    check.needed_one_of("addressType", &new["addressType"], &["FQDN", "IPv4", "IPv6"]);
+    for (index, endpoint) in path::list_at(new, &["endpoints"]).iter().enumerate() {
+        if missing(&endpoint["addresses"]) {
+            check.required(format!("endpoints[{index}].addresses"), "must contain at least 1 address");
+        }
+    }
+    for (index, port) in path::list_at(new, &["ports"]).iter().enumerate() {
+        check.port(&format!("ports[{index}].port"), &port["port"]);
+        check.one_of(&format!("ports[{index}].protocol"), &port["protocol"], &PROTOCOLS);
+    }
+    check.immutable("addressType", new, old, &["addressType"]);
+}
+
+pub(super) fn ingress(new: &Value, check: &mut Check) {
+    let spec = &new["spec"];
+    let rules = path::list_at(spec, &["rules"]);
+    if rules.is_empty() && spec["defaultBackend"].is_null() {
+        check.invalid("spec", spec.clone(), "either `defaultBackend` or `rules` must be specified");
+    }
+    if !spec["defaultBackend"].is_null() {
+        backend(check, "spec.defaultBackend", &spec["defaultBackend"]);
+    }
+    check.follows("spec.ingressClassName", &spec["ingressClassName"], names::subdomain);
+    for (index, rule) in rules.iter().enumerate() {
+        let at = format!("spec.rules[{index}]");
+        let host = rule["host"].as_str().unwrap_or_default();
+        if host.parse::<IpAddr>().is_ok() {
+            check.invalid(format!("{at}.host"), host, "must be a DNS name, not an IP address");
+        }
+        check.follows(&format!("{at}.host"), &Value::from(host.trim_start_matches("*.")), names::subdomain);
+        let Some(http) = rule.get("http").filter(|http| !http.is_null()) else { continue };
+        let paths = path::list_at(http, &["paths"]);
+        if paths.is_empty() {
+            check.required(format!("{at}.http.paths"), "");
+        }
+        for (index, item) in paths.iter().enumerate() {
+            let at = format!("{at}.http.paths[{index}]");
+            let kinds = ["Exact", "ImplementationSpecific", "Prefix"];
+            if missing(&item["pathType"]) {
+                check.required(format!("{at}.pathType"), "pathType must be specified");
+            }
+            check.one_of(&format!("{at}.pathType"), &item["pathType"], &kinds);
+            let path = item["path"].as_str().unwrap_or_default();
+            if item["pathType"] != "ImplementationSpecific" && !path.starts_with('/') {
+                check.invalid(format!("{at}.path"), path, "must be an absolute path");
+            }
+            backend(check, &format!("{at}.backend"), &item["backend"]);
+        }
+    }
+}
+
+fn backend(check: &mut Check, at: &str, backend: &Value) {
+    let (service, resource) = (&backend["service"], &backend["resource"]);
+    match (service.is_null(), resource.is_null()) {
+        (true, true) => check.required(at, "resource or service backend is required"),
+        (false, false) => check.invalid(at, "", "cannot set both resource and service backends"),
+        (true, false) => {}
+        (false, true) => {
+            check.text(&format!("{at}.service.name"), &service["name"]);
+            let port = &service["port"];
+            let (name, number) = (missing(&port["name"]), port["number"].as_i64().unwrap_or_default());
+            match (name, number) {
+                (true, 0) => check.required(format!("{at}.service.port"), "port name or number is required"),
+                (false, 0) => check.port_or_name(&format!("{at}.service.port.name"), &port["name"]),
+                (true, _) => check.port(&format!("{at}.service.port.number"), &port["number"]),
+                (false, _) => check.invalid(format!("{at}.service.port"), port.clone(), "cannot set both port name & port number"),
+            }
+        }
+    }
+}
+
+pub(super) fn ingress_class(new: &Value, old: Option<&Value>, check: &mut Check) {
+    check.text("spec.controller", &new["spec"]["controller"]);
+    check.immutable("spec.controller", new, old, &["spec", "controller"]);
+}
+
+pub(super) fn network_policy(new: &Value, check: &mut Check) {
+    let spec = &new["spec"];
+    check.selector("spec.podSelector", &spec["podSelector"]);
+    for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
+        for (index, rule) in path::list_at(spec, &[rules]).iter().enumerate() {
+            let at = format!("spec.{rules}[{index}]");
+            for (index, port) in path::list_at(rule, &["ports"]).iter().enumerate() {
+                check.one_of(&format!("{at}.ports[{index}].protocol"), &port["protocol"], &PROTOCOLS);
+                check.port_or_name(&format!("{at}.ports[{index}].port"), &port["port"]);
+            }
+            for (index, peer) in path::list_at(rule, &[peers]).iter().enumerate() {
+                let at = format!("{at}.{peers}[{index}]");
+                if entries(peer).next().is_none() {
+                    check.required(&at, "must specify a peer");
+                }
+                if !peer["ipBlock"].is_null() {
+                    cidr(check, &format!("{at}.ipBlock.cidr"), &peer["ipBlock"]["cidr"]);
+                    if !peer["podSelector"].is_null() || !peer["namespaceSelector"].is_null() {
+                        check.forbidden(&at, "may not specify both ipBlock and another peer");
+                    }
+                }
+            }
+        }
+    }
+    for (index, kind) in path::list_at(spec, &["policyTypes"]).iter().enumerate() {
+        check.one_of(&format!("spec.policyTypes[{index}]"), kind, &["Egress", "Ingress"]);
+    }
+}

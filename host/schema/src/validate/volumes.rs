@@ -1,0 +1,107 @@
+//! Volumes, claims and storage classes.
+
+use super::check::{Check, missing};
+use serde_json::Value;
+use windlass_object::{Quantity, path};
+
+const MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+const CLAIM: &str = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
+
+fn modes(check: &mut Check, spec: &Value) {
+    let modes = path::list_at(spec, &["accessModes"]);
+    if modes.is_empty() {
+        check.required("spec.accessModes", "at least 1 access mode is required");
+    }
+    for mode in modes {
+        check.one_of("spec.accessModes", mode, &MODES);
+    }
+    check.one_of("spec.volumeMode", &spec["volumeMode"], &["Block", "Filesystem"]);
+}
+
+pub(super) fn claim(new: &Value, old: Option<&Value>, check: &mut Check) {
+    let spec = &new["spec"];
+    modes(check, spec);
+    let storage = &spec["resources"]["requests"]["storage"];
+    match Quantity::from_json(storage) {
+        Err(_) => check.required("spec.resources[storage]", ""),
+        Ok(quantity) if quantity.sign() <= 0 => {
+            check.invalid("spec.resources[storage]", storage.clone(), "must be greater than zero");
+        }
+        Ok(_) => {}
+    }
+    let Some(old) = old else { return };
+    let fixed = |spec: &Value, adopt: &Value| {
+        let mut spec = spec.clone();
+        if let Some(map) = spec.as_object_mut() {
+            map.remove("resources");
+            map.remove("volumeAttributesClassName");
+            // The binder may fill in what was open.
+            for field in ["volumeName", "storageClassName"] {
+                if missing(&adopt[field]) {
+                    map.remove(field);
+                }
+            }
+        }
+        spec
+    };
+    let before = &old["spec"];
+    if fixed(spec, before) != fixed(before, before) {
+        check.forbidden("spec", CLAIM);
+    }
+    let size = |spec: &Value| Quantity::from_json(&spec["resources"]["requests"]["storage"]).ok();
+    if let (Some(new), Some(old)) = (size(spec), size(before))
+        && new < old
+    {
+        check.forbidden("spec.resources.requests.storage", "field can not be less than status.capacity");
+    }
+}
+
+pub(super) fn volume(new: &Value, old: Option<&Value>, check: &mut Check) {
+    let spec = &new["spec"];
+    modes(check, spec);
+    if missing(&spec["capacity"]) {
+        check.required("spec.capacity", "");
+    }
+    check.quantities("spec.capacity", &spec["capacity"]);
+    check.one_of("spec.persistentVolumeReclaimPolicy", &spec["persistentVolumeReclaimPolicy"], &["Delete", "Recycle", "Retain"]);
+    let sources = source_fields(spec);
+    if sources.is_empty() {
+        check.required("spec", "must specify a volume type");
+    }
+    if let Some(old) = old
+        && sources.iter().any(|field| spec[*field] != old["spec"][*field])
+    {
+        check.forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation");
+    }
+}
+
+fn source_fields(spec: &Value) -> Vec<&str> {
+    const OTHER: [&str; 9] = [
+        "capacity",
+        "accessModes",
+        "claimRef",
+        "persistentVolumeReclaimPolicy",
+        "storageClassName",
+        "mountOptions",
+        "volumeMode",
+        "nodeAffinity",
+        "volumeAttributesClassName",
+    ];
+    super::check::entries(spec).map(|(name, _)| name.as_str()).filter(|name| !OTHER.contains(name)).collect()
+}
+
+pub(super) fn storage_class(new: &Value, old: Option<&Value>, check: &mut Check) {
+    check.text("provisioner", &new["provisioner"]);
+    check.one_of("reclaimPolicy", &new["reclaimPolicy"], &["Delete", "Retain"]);
+    check.one_of("volumeBindingMode", &new["volumeBindingMode"], &["Immediate", "WaitForFirstConsumer"]);
+    let Some(old) = old else { return };
+    if new["parameters"] != old["parameters"] {
+        check.forbidden("parameters", "updates to parameters are forbidden.");
+    }
+    if new["provisioner"] != old["provisioner"] {
+        check.forbidden("provisioner", "updates to provisioner are forbidden.");
+    }
+    for field in ["reclaimPolicy", "volumeBindingMode"] {
+        check.immutable(field, new, Some(old), &[field]);
+    }
+}

@@ -1,0 +1,228 @@
+//! Kinds that make pods.
+
+use super::check::{Check, entries, missing};
+use super::pod;
+use crate::field_error::FieldError;
+use serde_json::{Value, json};
+use windlass_object::{LabelSelector, path};
+
+/// Fields of a StatefulSet that may change.
+const CHANGEABLE: [&str; 7] =
+    ["replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds"];
+const STATEFUL: &str = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+
+pub(super) fn deployment(new: &Value, old: Option<&Value>, check: &mut Check) {
+    let spec = &new["spec"];
+    counts(check, spec);
+    selector(check, "deployment", spec);
+    template(check, spec, &["Always"]);
+    let strategy = &spec["strategy"];
+    check.needed_one_of("spec.strategy.type", &strategy["type"], &["Recreate", "RollingUpdate"]);
+    if strategy["type"] == "Recreate" && !strategy["rollingUpdate"].is_null() {
+        check.forbidden("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'");
+    }
+    if strategy["type"] == "RollingUpdate" {
+        rolling(check, "spec.strategy.rollingUpdate", &strategy["rollingUpdate"]);
+    }
+    check.not_negative("spec.progressDeadlineSeconds", &spec["progressDeadlineSeconds"]);
+    if let Some(deadline) = spec["progressDeadlineSeconds"].as_i64()
+        && deadline <= spec["minReadySeconds"].as_i64().unwrap_or_default()
+    {
+        check.invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds");
+    }
+    check.immutable("spec.selector", new, old, &["spec", "selector"]);
+}
+
+fn rolling(check: &mut Check, at: &str, rolling: &Value) {
+    check.count_or_percent(&format!("{at}.maxUnavailable"), &rolling["maxUnavailable"]);
+    check.count_or_percent(&format!("{at}.maxSurge"), &rolling["maxSurge"]);
+    let none = |value: &Value| value.as_i64() == Some(0) || value == "0%";
+    if none(&rolling["maxUnavailable"]) && none(&rolling["maxSurge"]) {
+        check.invalid(format!("{at}.maxUnavailable"), rolling["maxUnavailable"].clone(), "may not be 0 when `maxSurge` is 0");
+    }
+    let percent = |value: &Value| value.as_str().and_then(|t| t.strip_suffix('%')).and_then(|t| t.parse::<u32>().ok());
+    if percent(&rolling["maxUnavailable"]).is_some_and(|p| p > 100) {
+        check.invalid(format!("{at}.maxUnavailable"), rolling["maxUnavailable"].clone(), "must not be greater than 100%");
+    }
+}
+
+fn counts(check: &mut Check, spec: &Value) {
+    for field in ["replicas", "minReadySeconds", "revisionHistoryLimit"] {
+        check.not_negative(&format!("spec.{field}"), &spec[field]);
+    }
+}
+
+/// The selector must be there, select something, and select the template.
+fn selector(check: &mut Check, kind: &str, spec: &Value) {
+    let selector = &spec["selector"];
+    if selector.is_null() {
+        check.required("spec.selector", "");
+        return;
+    }
+    check.selector("spec.selector", selector);
+    if missing(&selector["matchLabels"]) && missing(&selector["matchExpressions"]) {
+        check.invalid("spec.selector", selector.clone(), format!("empty selector is invalid for {kind}"));
+        return;
+    }
+    let labels = &spec["template"]["metadata"]["labels"];
+    let matches = LabelSelector::from_json(selector).is_ok_and(|s| s.matches(|key| labels[key].as_str()));
+    if !matches {
+        let shown = if labels.is_null() { json!({}) } else { labels.clone() };
+        check.invalid("spec.template.metadata.labels", shown, "`selector` does not match template `labels`");
+    }
+}
+
+fn template(check: &mut Check, spec: &Value, policies: &[&str]) {
+    let template = &spec["template"];
+    if template.is_null() {
+        check.required("spec.template", "");
+        return;
+    }
+    check.labels("spec.template.labels", &template["metadata"]["labels"]);
+    let claims = path::list_at(spec, &["volumeClaimTemplates"]);
+    pod::spec_with(check, "spec.template.spec", &template["spec"], claims);
+    check.one_of("spec.template.spec.restartPolicy", &template["spec"]["restartPolicy"], policies);
+    if policies == ["Always"] && !template["spec"]["activeDeadlineSeconds"].is_null() {
+        check.forbidden("spec.template.spec.activeDeadlineSeconds", "activeDeadlineSeconds in ReplicaSet is not Supported");
+    }
+}
+
+pub(super) fn stateful_set(new: &Value, old: Option<&Value>, check: &mut Check) {
+    let spec = &new["spec"];
+    counts(check, spec);
+    selector(check, "statefulset", spec);
+    template(check, spec, &["Always"]);
+    check.needed_one_of("spec.podManagementPolicy", &spec["podManagementPolicy"], &["OrderedReady", "Parallel"]);
+    let strategy = &spec["updateStrategy"];
+    check.needed_one_of("spec.updateStrategy.type", &strategy["type"], &["OnDelete", "RollingUpdate"]);
+    check.not_negative("spec.updateStrategy.rollingUpdate.partition", &strategy["rollingUpdate"]["partition"]);
+    let Some(old) = old else { return };
+    let fixed = |spec: &Value| {
+        let mut spec = spec.clone();
+        if let Some(map) = spec.as_object_mut() {
+            map.retain(|field, _| !CHANGEABLE.contains(&field.as_str()));
+        }
+        spec
+    };
+    if fixed(spec) != fixed(&old["spec"]) {
+        check.forbidden("spec", STATEFUL);
+    }
+}
+
+pub(super) fn daemon_set(new: &Value, old: Option<&Value>, check: &mut Check) {
+    let spec = &new["spec"];
+    counts(check, spec);
+    selector(check, "daemonset", spec);
+    template(check, spec, &["Always"]);
+    check.needed_one_of("spec.updateStrategy.type", &spec["updateStrategy"]["type"], &["OnDelete", "RollingUpdate"]);
+    if spec["updateStrategy"]["type"] == "RollingUpdate" {
+        let rolling = &spec["updateStrategy"]["rollingUpdate"];
+        check.count_or_percent("spec.updateStrategy.rollingUpdate.maxUnavailable", &rolling["maxUnavailable"]);
+        check.count_or_percent("spec.updateStrategy.rollingUpdate.maxSurge", &rolling["maxSurge"]);
+    }
+    check.immutable("spec.selector", new, old, &["spec", "selector"]);
+}
+
+pub(super) fn replica_set(new: &Value, old: Option<&Value>, check: &mut Check) {
+    let spec = &new["spec"];
+    counts(check, spec);
+    selector(check, "deployment", spec);
+    template(check, spec, &["Always"]);
+    check.immutable("spec.selector", new, old, &["spec", "selector"]);
+}
+
+pub(super) fn replication_controller(new: &Value, check: &mut Check) {
+    let spec = &new["spec"];
+    counts(check, spec);
+    if missing(&spec["selector"]) {
+        check.required("spec.selector", "");
+    }
+    let labels = &spec["template"]["metadata"]["labels"];
+    if entries(&spec["selector"]).any(|(key, value)| &labels[key.as_str()] != value) {
+        check.invalid("spec.template.metadata.labels", labels.clone(), "`selector` does not match template `labels`");
+    }
+    template(check, spec, &["Always"]);
+}
+
+pub(super) fn job(new: &Value, old: Option<&Value>, check: &mut Check) {
+    let spec = &new["spec"];
+    job_spec(check, spec, "spec");
+    let Some(old) = old else { return };
+    for field in ["selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
+        check.immutable(&format!("spec.{field}"), new, Some(old), &["spec", field]);
+    }
+    if spec["completionMode"] != "Indexed" {
+        check.immutable("spec.completions", new, Some(old), &["spec", "completions"]);
+    }
+    // A suspended Job that never ran may still be told where to run.
+    let suspended = path::bool_at(old, &["spec", "suspend"]) && old["status"]["startTime"].is_null();
+    if !suspended {
+        check.immutable("spec.template", new, Some(old), &["spec", "template"]);
+    }
+}
+
+fn job_spec(check: &mut Check, spec: &Value, at: &str) {
+    for field in ["parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"] {
+        check.not_negative(&format!("{at}.{field}"), &spec[field]);
+    }
+    check.one_of(&format!("{at}.completionMode"), &spec["completionMode"], &["Indexed", "NonIndexed"]);
+    if spec["completionMode"] == "Indexed" && spec["completions"].is_null() {
+        check.required(format!("{at}.completions"), "when completion mode is Indexed");
+    }
+    let at = format!("{at}.template");
+    check.labels(&format!("{at}.labels"), &spec["template"]["metadata"]["labels"]);
+    pod::spec(check, &format!("{at}.spec"), &spec["template"]["spec"]);
+    let policy = spec["template"]["spec"]["restartPolicy"].as_str().unwrap_or_default();
+    if !["OnFailure", "Never"].contains(&policy) {
+        let field = format!("{at}.spec.restartPolicy");
+        // The default is none of them: say that it is missing.
+        if policy.is_empty() || policy == "Always" {
+            check.push(FieldError::required(field, "valid values: \"OnFailure\", \"Never\""));
+        } else {
+            check.push(FieldError::not_supported(field, policy, ["OnFailure", "Never"]));
+        }
+    }
+}
+
+pub(super) fn cron_job(new: &Value, check: &mut Check) {
+    let spec = &new["spec"];
+    if let Some(schedule) = check.text("spec.schedule", &spec["schedule"]) {
+        if schedule.contains("TZ") {
+            check.invalid("spec.schedule", schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+        } else if let Err(detail) = schedule_fault(schedule) {
+            check.invalid("spec.schedule", schedule, detail);
+        }
+    }
+    check.not_negative("spec.startingDeadlineSeconds", &spec["startingDeadlineSeconds"]);
+    check.needed_one_of("spec.concurrencyPolicy", &spec["concurrencyPolicy"], &["Allow", "Forbid", "Replace"]);
+    check.not_negative("spec.successfulJobsHistoryLimit", &spec["successfulJobsHistoryLimit"]);
+    check.not_negative("spec.failedJobsHistoryLimit", &spec["failedJobsHistoryLimit"]);
+    if spec["timeZone"] == "" {
+        check.invalid("spec.timeZone", "", "timeZone must be nil or non-empty string");
+    }
+    if !spec["jobTemplate"]["spec"]["manualSelector"].is_null() {
+        check.push(FieldError::not_supported("spec.jobTemplate.spec.manualSelector", true, ["nil", "false"]));
+    }
+    job_spec(check, &spec["jobTemplate"]["spec"], "spec.jobTemplate.spec");
+}
+
+/// Whether a schedule has the form of one; what its fields come to is the controller's affair.
+fn schedule_fault(schedule: &str) -> Result<(), String> {
+    const NAMED: [&str; 7] = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
+    if NAMED.contains(&schedule) || schedule.starts_with("@every ") {
+        return Ok(());
+    }
+    if schedule.starts_with('@') {
+        return Err(format!("unrecognized descriptor: {schedule}"));
+    }
+    let fields = schedule.split_whitespace().count();
+    if fields != 5 {
+        let parts: Vec<&str> = schedule.split_whitespace().collect();
+        return Err(format!("expected exactly 5 fields, found {fields}: [{}]", parts.join(" ")));
+    }
+    match schedule.chars().find(|c| !(c.is_ascii_alphanumeric() || " \t*/,-?#".contains(*c))) {
+        Some(_) => Err(format!("failed to parse int from {schedule}")),
+        None => Ok(()),
+    }
+}
+
