@@ -33,8 +33,13 @@ pub(super) fn namespace(object: &mut Object) {
     }
 }
 
-/// What a node can give is what it has, unless it says so.
+/// What a node can give is what it has, unless it says so; its address range stands in two fields.
 pub(super) fn node(object: &mut Object) {
+    if let Some(spec) = object.inner("spec")
+        && let range @ Some(Value::String(_)) = spec.get("podCIDR").cloned()
+    {
+        spec.set("podCIDRs", range.into_iter().collect::<Value>());
+    }
     let Some(status) = object.inner("status") else { return };
     if let Some(capacity) = status.get("capacity").cloned() {
         status.set("allocatable", capacity);

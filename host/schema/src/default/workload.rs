@@ -87,6 +87,7 @@ pub(super) fn job(object: &mut Object) {
     spec.set("backoffLimit", limit);
     spec.set("completionMode", "NonIndexed");
     spec.set("suspend", false);
+    spec.set("manualSelector", false);
     let replacement = if spec.has("podFailurePolicy") { "Failed" } else { "TerminatingOrFailed" };
     spec.set("podReplacementPolicy", replacement);
     if let Some(labels) = template_labels(spec) {
