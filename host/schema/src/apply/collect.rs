@@ -121,14 +121,19 @@ fn list(ty: Type<'_>, items: &[Value], path: &mut String, faults: &mut Vec<Strin
                     seen.insert(at, name);
                 } else {
                     let name = path.get(before..).unwrap_or_default().to_owned();
-                    faults.push(format!("{}: duplicate entries for key {name}", path.get(..before).unwrap_or_default()));
+                    faults.push(format!(
+                        "{}: duplicate entries for key {name}",
+                        path.get(..before).unwrap_or_default()
+                    ));
                 }
             }
             None if atomic => path.push_str(&format!("[{index}]")),
             None => {
                 let what = match ty.list() {
                     ListType::Map(keys) if item.is_object() => {
-                        format!("associative list with keys has an element that omits all key fields {keys:?} (and doesn't have default values for any key fields)")
+                        format!(
+                            "associative list with keys has an element that omits all key fields {keys:?} (and doesn't have default values for any key fields)"
+                        )
                     }
                     ListType::Map(_) => "associative list with keys may not have non-map elements".to_owned(),
                     _ => "associative list without keys has an element that is not a scalar".to_owned(),

@@ -4,10 +4,11 @@
 use super::element::{Element, order};
 use super::set::FieldSet;
 use super::types::Type;
-use crate::arena::ListType;
+use crate::arena::{Absent, Kind, ListType};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
+use windlass_object::Quantity;
 
 /// The difference between two objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,14 +50,16 @@ pub(super) fn compare(ty: Type<'_>, old: &Value, new: &Value) -> Delta {
         (Value::Object(a), Value::Object(b)) if granular(ty, a, b) => maps(ty, a, b),
         (Value::Null, Value::Object(b)) if granular(ty, &NO_FIELDS, b) => maps(ty, &NO_FIELDS, b),
         (Value::Object(a), Value::Null) if granular(ty, a, &NO_FIELDS) => maps(ty, a, &NO_FIELDS),
-        (Value::Array(a), Value::Array(b)) if *ty.list() != ListType::Atomic && !(a.is_empty() && b.is_empty()) => {
-            lists(ty, a, b).unwrap_or_else(|| leaf(old, new))
+        (Value::Array(a), Value::Array(b))
+            if *ty.list() != ListType::Atomic && !(a.is_empty() && b.is_empty()) =>
+        {
+            lists(ty, a, b).unwrap_or_else(|| leaf(ty, old, new))
         }
         (Value::Null, Value::Array(b)) if *ty.list() != ListType::Atomic && !b.is_empty() => {
-            lists(ty, &[], b).unwrap_or_else(|| leaf(old, new))
+            lists(ty, &[], b).unwrap_or_else(|| leaf(ty, old, new))
         }
         (Value::Array(a), Value::Null) if *ty.list() != ListType::Atomic && !a.is_empty() => {
-            lists(ty, a, &[]).unwrap_or_else(|| leaf(old, new))
+            lists(ty, a, &[]).unwrap_or_else(|| leaf(ty, old, new))
         }
         (Value::Object(_) | Value::Array(_), _) | (_, Value::Object(_) | Value::Array(_))
             if std::mem::discriminant(old) != std::mem::discriminant(new) =>
@@ -67,7 +70,7 @@ pub(super) fn compare(ty: Type<'_>, old: &Value, new: &Value) -> Delta {
             delta.removed.member = false;
             delta
         }
-        _ => leaf(old, new),
+        _ => leaf(ty, old, new),
     }
 }
 
@@ -75,11 +78,17 @@ fn granular(ty: Type<'_>, a: &Map<String, Value>, b: &Map<String, Value>) -> boo
     !(a.is_empty() && b.is_empty()) && !ty.atomic_map()
 }
 
-fn leaf(old: &Value, new: &Value) -> Delta {
-    let equal = match (old, new) {
-        (Value::Number(_), Value::Number(_)) => order(old, new).is_eq(),
-        _ => old == new,
-    };
+fn leaf(ty: Type<'_>, old: &Value, new: &Value) -> Delta {
+    let equal = old == new
+        || match (old, new) {
+            (Value::Number(_), Value::Number(_)) => order(old, new).is_eq(),
+            // An applier may write 1000m where 1 is stored.
+            (Value::Number(_) | Value::String(_), Value::Number(_) | Value::String(_)) => {
+                ty.node().is_some_and(|node| node.kind == Kind::Quantity)
+                    && matches!((Quantity::from_json(old), Quantity::from_json(new)), (Ok(a), Ok(b)) if a == b)
+            }
+            _ => false,
+        };
     if equal { Delta::default() } else { Delta::modified() }
 }
 
@@ -100,15 +109,21 @@ fn maps(ty: Type<'_>, old: &Map<String, Value>, new: &Map<String, Value>) -> Del
             continue;
         }
         let below = match (was, is) {
+            // Most of an object stays as it is, and plain equality needs no schema.
+            (Some((_, a)), Some((_, b))) if a == b => continue,
             (Some((_, a)), Some((_, b))) => compare(ty.child(key).ty, a, b),
             (None, Some((_, b))) => {
                 let child = ty.child(key);
-                if child.implied { since_implied(child.ty, b) } else { added(child.ty, b) }
+                match child.absent {
+                    Absent::Leave => added(child.ty, b),
+                    Absent::Null => compare(child.ty, &Value::Null, b),
+                    Absent::Zero => since_zero(child.ty, b),
+                }
             }
             (Some((_, a)), None) => {
                 let child = ty.child(key);
                 let removed = whole(child.ty, a);
-                let member = !(child.implied && a.is_object());
+                let member = !(child.absent == Absent::Zero && a.is_object());
                 Delta { changed: FieldSet::default(), removed: FieldSet { member, ..removed } }
             }
             (None, None) => continue,
@@ -122,7 +137,7 @@ fn added(ty: Type<'_>, value: &Value) -> Delta {
 }
 
 /// A field that is there in Go's types before it is set, with an empty value.
-fn since_implied(ty: Type<'_>, value: &Value) -> Delta {
+fn since_zero(ty: Type<'_>, value: &Value) -> Delta {
     match value {
         Value::Null | Value::Bool(false) => Delta::default(),
         Value::String(s) if s.is_empty() => Delta::default(),
@@ -184,7 +199,11 @@ fn lists(ty: Type<'_>, old: &[Value], new: &[Value]) -> Option<Delta> {
             ([a], []) => Delta { changed: FieldSet::default(), removed: whole(ty.item(), a) },
             // Names that occur twice are owned as one, without what is below.
             ([_, _, ..], [_, _, ..]) => {
-                if was == is { Delta::default() } else { Delta::modified() }
+                if was == is {
+                    Delta::default()
+                } else {
+                    Delta::modified()
+                }
             }
             ([_, _, ..], rest) => Delta {
                 changed: rest.first().map(|b| whole(ty.item(), b)).unwrap_or_default(),

@@ -106,7 +106,11 @@ pub fn check_managed_fields(path: &str, managed_fields: &Value) -> Vec<FieldErro
             errors.push(FieldError::too_long(at("manager"), MAX_NAME as u64));
         }
         if text("manager").chars().any(char::is_control) {
-            errors.push(FieldError::invalid(at("manager"), text("manager"), "should only contain printable characters"));
+            errors.push(FieldError::invalid(
+                at("manager"),
+                text("manager"),
+                "should only contain printable characters",
+            ));
         }
         if let Err(error) = entry.get("fieldsV1").map_or(Ok(FieldSet::default()), FieldSet::from_fields) {
             errors.push(FieldError::invalid(at("fieldsV1"), "", error.to_string()));
@@ -134,11 +138,16 @@ pub(super) fn decode(managed_fields: &Value) -> Result<Vec<Entry>, String> {
             return Err(format!("apiVersion of entry {index} must not be empty"));
         }
         if text("fieldsType") != "FieldsV1" {
-            return Err(format!("fieldsType of entry {index} must be FieldsV1, found {:?}", text("fieldsType")));
+            return Err(format!(
+                "fieldsType of entry {index} must be FieldsV1, found {:?}",
+                text("fieldsType")
+            ));
         }
         let fields = match value.get("fieldsV1") {
             None | Some(Value::Null) => FieldSet::default(),
-            Some(fields) => FieldSet::from_fields(fields).map_err(|error| format!("entry {index}: {error}"))?,
+            Some(fields) => {
+                FieldSet::from_fields(fields).map_err(|error| format!("entry {index}: {error}"))?
+            }
         };
         let entry = Entry {
             manager: text("manager"),
@@ -159,41 +168,41 @@ pub(super) fn decode(managed_fields: &Value) -> Result<Vec<Entry>, String> {
     Ok(entries)
 }
 
+/// A text of an entry; empty if absent.
+pub(super) fn text<'v>(entry: &'v Value, key: &str) -> &'v str {
+    entry.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
 /// Kubernetes' order: by operation, time, manager, version, sub-resource.
 pub(super) fn sort(entries: &mut [Value]) {
-    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    if entries.len() > 1 {
-        entries.sort_by_cached_key(|entry| {
-            ["operation", "time", "manager", "apiVersion", "subresource"].map(|key| text(entry, key))
-        });
-    }
+    let keys = ["operation", "time", "manager", "apiVersion", "subresource"];
+    entries.sort_by(|a, b| keys.map(|key| text(a, key)).cmp(&keys.map(|key| text(b, key))));
 }
 
 /// Folds the oldest updates together until there are no more than [`MAX_UPDATE_MANAGERS`],
 /// one `ancient-changes` for each version.
 pub(super) fn cap(entries: &mut Vec<Value>) {
-    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let updates = entries.iter().filter(|entry| text(entry, "operation") == "Update").count();
-    if updates <= MAX_UPDATE_MANAGERS {
+    let is_update = |entry: &Value| text(entry, "operation") == "Update";
+    if entries.iter().filter(|entry| is_update(entry)).count() <= MAX_UPDATE_MANAGERS {
         return;
     }
     let (mut old, mut rest): (Vec<Value>, Vec<Value>) =
-        std::mem::take(entries).into_iter().partition(|entry| text(entry, "operation") == "Update");
-    old.sort_by_cached_key(|entry| ["time", "manager", "apiVersion"].map(|key| text(entry, key)));
+        std::mem::take(entries).into_iter().partition(is_update);
+    let keys = ["time", "manager", "apiVersion"];
+    old.sort_by(|a, b| keys.map(|key| text(a, key)).cmp(&keys.map(|key| text(b, key))));
     let mut left = old.len();
     let mut first: BTreeMap<String, Value> = BTreeMap::new();
     for entry in old {
-        let version = text(&entry, "apiVersion");
         if left <= MAX_UPDATE_MANAGERS {
             rest.push(entry);
             continue;
         }
-        match first.get_mut(&version) {
+        match first.get_mut(text(&entry, "apiVersion")) {
             None => {
-                first.insert(version, entry);
+                first.insert(text(&entry, "apiVersion").to_owned(), entry);
             }
             Some(bucket) => {
-                fold(bucket, &entry, &version);
+                fold(bucket, &entry);
                 left -= 1;
             }
         }
@@ -202,12 +211,12 @@ pub(super) fn cap(entries: &mut Vec<Value>) {
     *entries = rest;
 }
 
-fn fold(bucket: &mut Value, entry: &Value, version: &str) {
+fn fold(bucket: &mut Value, entry: &Value) {
     let mut fields = bucket.get("fieldsV1").and_then(Value::as_object).cloned().unwrap_or_default();
     if let Ok(more) = entry.get("fieldsV1").map_or(Ok(FieldSet::default()), FieldSet::from_fields) {
         wire::insert(&mut fields, &more);
     }
     let time = entry.get("time").and_then(Value::as_str);
-    let head = head(ANCIENT_CHANGES, Operation::Update, version, "", time);
+    let head = head(ANCIENT_CHANGES, Operation::Update, text(entry, "apiVersion"), "", time);
     *bucket = with_fields(head, Value::Object(fields));
 }

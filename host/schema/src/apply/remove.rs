@@ -6,13 +6,13 @@ use super::types::Type;
 use crate::arena::ListType;
 use serde_json::Value;
 
-/// The value without the fields of `set`. Nothing is left of containers that are empty then.
+/// The value without the fields of `set`. Containers that are empty then stay, unless they
+/// belong to the set themselves: someone claims them.
 pub(super) fn remove(ty: Type<'_>, value: &Value, set: &FieldSet) -> Option<Value> {
     if set.below.is_empty() {
         return Some(value.clone());
     }
     match value {
-        Value::Object(map) if map.is_empty() => Some(value.clone()),
         Value::Object(map) if !ty.atomic_map() => {
             let mut left = serde_json::Map::new();
             for (key, item) in map {
@@ -25,9 +25,8 @@ pub(super) fn remove(ty: Type<'_>, value: &Value, set: &FieldSet) -> Option<Valu
                     left.insert(key.clone(), kept);
                 }
             }
-            (!left.is_empty()).then_some(Value::Object(left))
+            Some(Value::Object(left))
         }
-        Value::Array(items) if items.is_empty() => Some(value.clone()),
         Value::Array(items) if *ty.list() != ListType::Atomic => {
             let Some(names) = ty.elements(items) else { return Some(value.clone()) };
             let left: Vec<Value> = names
@@ -39,7 +38,7 @@ pub(super) fn remove(ty: Type<'_>, value: &Value, set: &FieldSet) -> Option<Valu
                     Some(below) => remove(ty.item(), item, below),
                 })
                 .collect();
-            (!left.is_empty()).then_some(Value::Array(left))
+            Some(Value::Array(left))
         }
         Value::Object(_) | Value::Array(_) => None,
         scalar => Some(scalar.clone()),

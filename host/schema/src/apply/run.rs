@@ -65,7 +65,7 @@ pub enum ApplyError {
     /// The applied object carries managedFields (400).
     #[error("metadata.managedFields must be nil")]
     ManagedFieldsGiven,
-    /// The applied object does not fit the schema (400... Kubernetes answers 500 here).
+    /// The applied object does not fit the schema: a client's fault, though Kubernetes answers 500.
     #[error("failed to create typed patch object ({object}): {}", lines(faults))]
     Typed {
         /// `namespace/name; apps/v1, Kind=Deployment`.
@@ -115,10 +115,14 @@ pub fn apply<'a>(
         entries.extend(before_first_apply(ty, &before, manager));
     }
     let claimed = collect(ty, applied);
-    let last = entries.iter().position(|entry| entry.is_of(manager, Operation::Apply)).map(|at| entries.remove(at));
+    let last =
+        entries.iter().position(|entry| entry.is_of(manager, Operation::Apply)).map(|at| entries.remove(at));
     let mut merged = merge(ty, &before, applied);
     if let Some(last) = &last {
-        merged = prune(ty, merged, &last.fields, &claimed, &entries);
+        if !last.fields.difference(&claimed).is_empty() {
+            let ty = ty.unfiltered();
+            merged = prune(ty, merged, &last.fields, collect(ty, applied), &entries);
+        }
     }
     let delta = compare(ty, &before, &merged);
     if !force {
@@ -173,15 +177,12 @@ fn before_first_apply(ty: Type<'_>, before: &Value, manager: &Manager) -> Option
 
 /// Takes away what the manager applied last time and not now, unless another owns it,
 /// or it holds what the manager did not put there.
-fn prune(ty: Type<'_>, merged: Value, last: &FieldSet, claimed: &FieldSet, others: &[Entry]) -> Value {
-    if last.difference(claimed).is_empty() {
-        return merged;
-    }
+fn prune(ty: Type<'_>, merged: Value, last: &FieldSet, claimed: FieldSet, others: &[Entry]) -> Value {
     let last = with_fields(ty, last);
     let nothing = || Value::Object(Map::new());
     let all = with_fields(ty, &collect(ty, &merged));
     let pruned = remove(ty, &merged, &last).unwrap_or_else(nothing);
-    let owned = others.iter().fold(claimed.clone(), |set, entry| set.union(&entry.fields));
+    let owned = others.iter().fold(claimed, |set, entry| set.union(&entry.fields));
     let kept = with_fields(ty, &collect(ty, &pruned)).union(&with_fields(ty, &owned));
     let pruned = remove(ty, &merged, &all.difference(&kept)).unwrap_or_else(nothing);
     let kept = with_fields(ty, &collect(ty, &pruned));

@@ -79,7 +79,9 @@ pub fn from_scale(
                 other.fields = other.fields.union(&only(replicas));
                 other.time = entry.time;
             }
-            None => result.push(Entry { fields: only(replicas), api_version: api_version.to_owned(), ..entry }),
+            None => {
+                result.push(Entry { fields: only(replicas), api_version: api_version.to_owned(), ..entry })
+            }
         }
     }
     Ok(encode(&result))

@@ -3,7 +3,7 @@
 
 use super::element::Element;
 use super::{Reset, object_meta};
-use crate::arena::{ListType, Node, View};
+use crate::arena::{Absent, ListType, Node, View};
 use serde_json::Value;
 
 /// The type of a value while walking.
@@ -29,14 +29,19 @@ pub(super) struct Child<'a> {
     pub(super) declared: bool,
     /// The schema allows it.
     pub(super) known: bool,
-    /// Go's types hold it even when it is not set: a struct by value, or a field without omitempty.
-    pub(super) implied: bool,
+    /// What Go's types hold when it is not set: a struct by value, or a field without omitempty.
+    pub(super) absent: Absent,
 }
 
 impl<'a> Type<'a> {
     /// An object's type; without a view it is deduced.
     pub(super) fn root(view: Option<View<'a>>, reset: Reset) -> Self {
         Type { view, place: Place::Root(reset) }
+    }
+
+    /// The same object with nothing skipped.
+    pub(super) fn unfiltered(self) -> Self {
+        Type { place: Place::Embedded, ..self }
     }
 
     const DEDUCED: Type<'static> = Type { view: None, place: Place::Below };
@@ -89,11 +94,11 @@ impl<'a> Type<'a> {
 
     /// What lies below a key.
     pub(super) fn child(self, key: &str) -> Child<'a> {
-        let implicit = |ty| Child { ty, declared: true, known: true, implied: false };
+        let implicit = |ty| Child { ty, declared: true, known: true, absent: Absent::Leave };
         match (self.place, key) {
             (Place::Root(reset), "metadata") => {
                 return Child {
-                    implied: true,
+                    absent: Absent::Zero,
                     ..implicit(Type { view: Some(object_meta::view()), place: Place::Metadata(reset) })
                 };
             }
@@ -101,17 +106,11 @@ impl<'a> Type<'a> {
             (Place::Root(_) | Place::Embedded, "apiVersion" | "kind") => return implicit(Type::DEDUCED),
             _ => {}
         }
-        let deduced = |known| Child { ty: Type::DEDUCED, declared: false, known, implied: false };
+        let deduced = |known| Child { ty: Type::DEDUCED, declared: false, known, absent: Absent::Leave };
         let Some(view) = self.view else { return deduced(true) };
         let node = view.node();
         if let Some((field, below)) = view.field(key) {
-            let builtin = node.name.as_deref().is_some_and(|name| name.starts_with("io.k8s."));
-            return Child {
-                ty: Type::below(below),
-                declared: true,
-                known: true,
-                implied: builtin && !field.omit_empty,
-            };
+            return Child { ty: Type::below(below), declared: true, known: true, absent: field.absent };
         }
         match node.values {
             Some(id) => Child { ty: Type::below(view.at(id)), ..deduced(true) },

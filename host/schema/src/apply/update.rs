@@ -15,7 +15,12 @@ use serde_json::{Map, Value};
 ///
 /// Client-sent managedFields are taken if they can be read (through the object itself,
 /// not through a sub-resource); `[]` and `[{}]` forget them.
-pub fn update<'a>(view: impl Into<Option<View<'a>>>, live: Option<&Value>, new: &mut Value, manager: &Manager) {
+pub fn update<'a>(
+    view: impl Into<Option<View<'a>>>,
+    live: Option<&Value>,
+    new: &mut Value,
+    manager: &Manager,
+) {
     let ty = Type::root(view.into(), manager.reset);
     let given = take(new);
     let mut entries = starting_point(live, given, manager);
@@ -80,7 +85,7 @@ fn disown(entries: &mut Vec<Value>, touched: &FieldSet) {
 
 /// Gives fields to the manager.
 fn own(entries: &mut Vec<Value>, fields: &FieldSet, manager: &Manager) {
-    let is = |entry: &Value, key: &str, wanted: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default() == wanted;
+    let is = |entry: &Value, key: &str, wanted: &str| entries::text(entry, key) == wanted;
     let mine = entries.iter_mut().find(|entry| {
         is(entry, "manager", manager.name())
             && is(entry, "operation", "Update")

@@ -57,7 +57,11 @@ fn scalars(base: Vec<Value>, patch: &[Value]) -> Vec<Value> {
 
 /// Carries out the directives among the patch's elements: replacing of the list, deleting
 /// of elements. Gives the list and the elements left to be merged.
-fn specials(key: &str, mut base: Vec<Value>, patch: &[Value]) -> Result<(Vec<Value>, Vec<Value>), StrategicError> {
+fn specials(
+    key: &str,
+    mut base: Vec<Value>,
+    patch: &[Value],
+) -> Result<(Vec<Value>, Vec<Value>), StrategicError> {
     let mut rest = Vec::with_capacity(patch.len());
     let mut replace = false;
     for item in patch {
