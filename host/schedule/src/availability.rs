@@ -1,5 +1,6 @@
 //! How much room each cluster has, and the order in which clusters are preferred.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::estimate::General;
@@ -56,6 +57,9 @@ pub(crate) fn rank(
     trace: &mut Trace,
 ) -> Vec<Candidate> {
     let room = room(input, feasible, estimators, trace);
+    // The first entry of a cluster counts.
+    let placed: HashMap<&str, i32> =
+        input.request.targets.iter().rev().map(|target| (target.name.as_str(), target.replicas)).collect();
     let mut ranked: Vec<Candidate> = feasible
         .iter()
         .zip(room)
@@ -69,7 +73,8 @@ pub(crate) fn rank(
                 score: scores.iter().sum(),
                 scores,
                 allocatable,
-                available: i64::from(allocatable) + i64::from(input.request.replicas_on(cluster.name())),
+                available: i64::from(allocatable)
+                    + i64::from(placed.get(cluster.name()).copied().unwrap_or(0)),
                 cluster,
             })
         })

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use windlass_object::Quantity;
 
-use crate::amount::{Amounts, amounts};
+use crate::amount::{Amount, Amounts, quantities};
 use crate::records::{elements, present, text};
 
 /// What the resource summary and the resource models say.
@@ -57,24 +57,19 @@ impl Capacity {
 
 impl Summary {
     fn from_value(summary: &Value) -> Self {
-        let allocated = amounts(summary.get("allocated"));
-        let allocating = amounts(summary.get("allocating"));
-        let free: Amounts = amounts(summary.get("allocatable"))
-            .into_iter()
-            .map(|(name, mut free)| {
-                for used in [&allocated, &allocating] {
-                    if let Some(used) = used.get(&name) {
-                        free -= *used;
-                    }
+        let mut free = quantities(summary.get("allocatable"));
+        let mut pods = free.get("pods").copied().unwrap_or_default();
+        for field in ["allocated", "allocating"] {
+            for (name, used) in quantities(summary.get(field)) {
+                if name == "pods" {
+                    pods -= used;
                 }
-                (name, free)
-            })
-            .collect();
-        let pods = |list: &Amounts| list.get("pods").copied().unwrap_or_default();
-        let pods = match free.get("pods") {
-            Some(free) => *free,
-            None => Quantity::ZERO - pods(&allocated) - pods(&allocating),
-        };
+                if let Some(free) = free.get_mut(&name) {
+                    *free -= used;
+                }
+            }
+        }
+        let free = free.into_iter().map(|(name, free)| (name, Amount::from(free))).collect();
         Self { pods: pods.value(), free }
     }
 }
@@ -93,7 +88,9 @@ fn models(cluster: &Value, summary: &Value) -> Option<Models> {
     let grades: BTreeMap<u64, Amounts> = elements(models)
         .map(|model| {
             let node = elements(model.get("ranges"))
-                .filter_map(|range| Some((text(range, "name"), Quantity::from_json(range.get("min")?).ok()?)))
+                .filter_map(|range| {
+                    Some((text(range, "name"), Quantity::from_json(range.get("min")?).ok()?.into()))
+                })
                 .collect();
             (model.get("grade").and_then(Value::as_u64).unwrap_or(0), node)
         })

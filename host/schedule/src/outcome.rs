@@ -1,6 +1,7 @@
 //! What came of a pass, and everything needed to explain it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -37,9 +38,9 @@ impl Failure {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The first filter that refused it.
-    pub plugin: String,
+    pub plugin: Arc<str>,
     /// In that filter's words.
-    pub reason: String,
+    pub reason: Arc<str>,
 }
 
 /// One cluster that passed the filters, in order of preference.
@@ -110,7 +111,7 @@ impl Outcome {
             .refused
             .iter()
             .map(|(id, refusal)| {
-                json!({"cluster": table.name(*id), "plugin": refusal.plugin, "reason": refusal.reason})
+                json!({"cluster": table.name(*id), "plugin": &*refusal.plugin, "reason": &*refusal.reason})
             })
             .collect();
         let ranked: Vec<Value> = trace

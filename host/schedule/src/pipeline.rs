@@ -1,6 +1,7 @@
 //! One pass for one binding: filter, score, select, assign.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use crate::assign::assign;
 use crate::availability::{Candidate, rank};
@@ -92,12 +93,13 @@ fn place(input: &Input<'_>, ranked: &[Candidate], trace: &mut Trace) -> Result<V
     let mut targets =
         assign(input, &selected).map_err(|failure| failure.context("failed to assign replicas"))?;
     if input.options.empty_workload_propagation {
-        for candidate in &selected {
-            let name = candidate.cluster.name();
-            if !targets.iter().any(|target| target.name == name) {
-                targets.push(Target { name: name.to_owned(), ..Target::default() });
-            }
-        }
+        let placed: HashSet<String> = targets.iter().map(|target| target.name.clone()).collect();
+        let empty = selected.iter().map(|candidate| candidate.cluster.name());
+        targets.extend(
+            empty
+                .filter(|name| !placed.contains(*name))
+                .map(|name| Target { name: name.to_owned(), ..Target::default() }),
+        );
     }
     Ok(targets)
 }
@@ -170,15 +172,15 @@ fn reasons(
     let mut all = BTreeMap::new();
     for (index, ids) in refused {
         let Some(stage) = filters.get_mut(index) else { continue };
-        let plugin = stage.plugin.name().to_owned();
+        let plugin: Arc<str> = stage.plugin.name().into();
         let explanation = stage.plugin.explain(table, view, Candidates::These(&ids)).unwrap_or_default();
-        let by_cluster = explanation.by_cluster();
+        let unnamed: Arc<str> = format!("cluster(s) were refused by plugin \"{plugin}\"").into();
+        let texts: Vec<Arc<str>> = explanation.reasons.iter().map(|text| text.as_str().into()).collect();
+        let named: BTreeMap<ClusterId, u32> = explanation.refused.into_iter().collect();
         for id in ids {
-            let reason = by_cluster.get(&id).map_or_else(
-                || format!("cluster(s) were refused by plugin \"{plugin}\""),
-                |reason| (*reason).to_owned(),
-            );
-            all.insert(id, Refusal { plugin: plugin.clone(), reason });
+            let text = named.get(&id).and_then(|index| texts.get(*index as usize));
+            let reason = Arc::clone(text.unwrap_or(&unnamed));
+            all.insert(id, Refusal { plugin: Arc::clone(&plugin), reason });
         }
     }
     all
@@ -190,7 +192,7 @@ fn fit_text(total: usize, refused: &BTreeMap<ClusterId, Refusal>) -> String {
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for refusal in refused.values() {
-        *counts.entry(refusal.reason.as_str()).or_default() += 1;
+        *counts.entry(&refusal.reason).or_default() += 1;
     }
     let mut texts: Vec<String> =
         counts.into_iter().map(|(reason, count)| format!("{count} {reason}")).collect();

@@ -156,11 +156,6 @@ impl Request {
     pub fn term(&self, name: &str) -> Option<&AffinityTerm> {
         self.placement.as_ref()?.terms.iter().find(|term| term.name == name)
     }
-
-    /// Replicas on a cluster now; 0 if it is no target.
-    pub fn replicas_on(&self, cluster: &str) -> i32 {
-        self.targets.iter().find(|target| target.name == cluster).map_or(0, |target| target.replicas)
-    }
 }
 
 /// Whether a reschedule was asked for after the last scheduling; both times must be there.

@@ -2,8 +2,10 @@
 
 mod simulator;
 
-use crate::amount::{by_notation, by_resource};
-use crate::capacity::{Capacity, Models, Summary};
+use std::collections::BTreeMap;
+
+use crate::amount::Amount;
+use crate::capacity::{Capacity, Grade, Models, Summary};
 use crate::plugin::{Demand, Estimate, PluginError, Query};
 use crate::request::{Component, Requirements};
 use crate::table::ClusterTable;
@@ -53,20 +55,20 @@ impl General {
         let Some((summary, pods)) = free_pods(capacity, assumed) else { return 0 };
         let Some(requirements) = requirements else { return pods };
         if let Some(grades) = self.grades(capacity) {
-            return pods.min(Nodes::new(grades, assumed).replicas(&requirements.request));
+            return pods.min(simulator::replicas(grades, &requirements.request, assumed));
         }
         let mut most = pods;
         for (name, wanted) in &requirements.request {
-            if wanted.value() <= 0 {
+            if wanted.units <= 0 {
                 continue;
             }
             let Some(free) = summary.free.get(name) else { return 0 };
-            let taken = taken(assumed, name, |quantity| by_resource(name, quantity));
-            let left = by_resource(name, *free).saturating_sub(taken);
-            if left <= 0 || free.value() <= 0 {
+            let taken = taken(assumed, name, |amount| amount.by_resource(name));
+            let left = free.by_resource(name).saturating_sub(taken);
+            if left <= 0 || free.units <= 0 {
                 return 0;
             }
-            most = most.min(left / by_resource(name, *wanted).max(1));
+            most = most.min(left / wanted.by_resource(name).max(1));
         }
         most
     }
@@ -83,8 +85,8 @@ impl General {
             if demand <= 0 {
                 continue;
             }
-            let free = summary.free.get(&name).copied().map_or(0, by_notation);
-            let left = free.saturating_sub(taken(assumed, &name, by_notation));
+            let free = summary.free.get(&name).map_or(0, |free| free.by_notation());
+            let left = free.saturating_sub(taken(assumed, &name, Amount::by_notation));
             if left <= 0 {
                 return 0;
             }
@@ -96,7 +98,7 @@ impl General {
         }
     }
 
-    fn grades<'a>(&self, capacity: &'a Capacity) -> Option<&'a [crate::capacity::Grade]> {
+    fn grades<'a>(&self, capacity: &'a Capacity) -> Option<&'a [Grade]> {
         match &capacity.models {
             Some(Models::Grades(grades)) if self.models => Some(grades),
             _ => None,
@@ -113,24 +115,24 @@ fn free_pods<'a>(capacity: &'a Capacity, assumed: &[Vec<Component>]) -> Option<(
 }
 
 /// What assumed workloads take of a resource.
-fn taken(assumed: &[Vec<Component>], name: &str, count: impl Fn(windlass_object::Quantity) -> i64) -> i64 {
+fn taken(assumed: &[Vec<Component>], name: &str, count: impl Fn(Amount) -> i64) -> i64 {
     assumed
         .iter()
         .flatten()
         .filter(|component| component.replicas > 0)
         .filter_map(|component| {
-            let quantity = component.requirements.as_ref()?.request.get(name)?;
-            Some(count(*quantity).saturating_mul(i64::from(component.replicas)))
+            let amount = component.requirements.as_ref()?.request.get(name)?;
+            Some(count(*amount).saturating_mul(i64::from(component.replicas)))
         })
         .sum()
 }
 
-fn demand_per_set(components: &[Component]) -> std::collections::BTreeMap<String, i64> {
-    let mut demand = std::collections::BTreeMap::new();
+fn demand_per_set(components: &[Component]) -> BTreeMap<String, i64> {
+    let mut demand = BTreeMap::new();
     for component in components {
-        for (name, quantity) in component.requirements.iter().flat_map(|requirements| &requirements.request) {
+        for (name, amount) in component.requirements.iter().flat_map(|requirements| &requirements.request) {
             let sum: &mut i64 = demand.entry(name.clone()).or_default();
-            *sum = sum.saturating_add(by_notation(*quantity).saturating_mul(i64::from(component.replicas)));
+            *sum = sum.saturating_add(amount.by_notation().saturating_mul(i64::from(component.replicas)));
         }
     }
     demand

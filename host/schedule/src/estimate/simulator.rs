@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use windlass_object::Quantity;
-
-use crate::amount::{Amounts, by_resource};
+use crate::amount::Amounts;
 use crate::capacity::Grade;
 use crate::request::Component;
 
@@ -14,6 +12,22 @@ const PODS_PER_NODE: i64 = 110;
 /// The most virtual nodes that are simulated for one cluster: Kubernetes supports 5,000 in one, and a wrong count must not
 /// cost memory without end.
 const MAX_NODES: usize = 50_000;
+
+/// How many replicas with this request fit into nodes of these grades.
+pub(super) fn replicas(grades: &[Grade], request: &Amounts, assumed: &[Vec<Component>]) -> i64 {
+    let fits = |free: &dyn Fn(&str) -> i64, pods: i64| {
+        wanted(request).fold(pods, |most, (name, wanted)| most.min(free(name) / wanted))
+    };
+    if assumed.is_empty() {
+        // Nodes of one grade are alike.
+        return grades.iter().fold(0, |sum: i64, grade| {
+            let free = |name: &str| grade.node.get(name).map_or(0, |amount| amount.by_resource(name));
+            sum.saturating_add(grade.count.saturating_mul(fits(&free, PODS_PER_NODE)))
+        });
+    }
+    let nodes = Nodes::new(grades, assumed);
+    nodes.nodes.iter().fold(0, |sum: i64, node| sum.saturating_add(node.fits(request)))
+}
 
 /// The virtual nodes of one cluster, in ascending order of grade.
 pub(super) struct Nodes {
@@ -35,7 +49,7 @@ impl Nodes {
                 .node
                 .iter()
                 .filter(|(name, _)| counts(name))
-                .map(|(name, quantity)| (name.clone(), by_resource(name, *quantity)))
+                .map(|(name, amount)| (name.clone(), amount.by_resource(name)))
                 .collect();
             let node = Node { free, pods: PODS_PER_NODE };
             let count = usize::try_from(grade.count).unwrap_or(0).min(MAX_NODES - nodes.len().min(MAX_NODES));
@@ -46,11 +60,6 @@ impl Nodes {
             nodes.place(workload, &mut vec![0; workload.len()]);
         }
         nodes
-    }
-
-    /// How many replicas with this request fit.
-    pub(super) fn replicas(&self, request: &Amounts) -> i64 {
-        self.nodes.iter().fold(0, |sum: i64, node| sum.saturating_add(node.fits(request)))
     }
 
     /// How many complete sets fit, at most `bound`.
@@ -105,7 +114,7 @@ fn wanted(request: &Amounts) -> impl Iterator<Item = (&String, i64)> {
     request
         .iter()
         .filter(|(name, _)| counts(name))
-        .map(|(name, quantity): (&String, &Quantity)| (name, by_resource(name, *quantity)))
+        .map(|(name, amount)| (name, amount.by_resource(name)))
         .filter(|(_, wanted)| *wanted > 0)
 }
 
