@@ -114,7 +114,7 @@ fn controller(object: &Value, _: Timestamp) -> Value {
 
 fn data(object: &Value, _: Timestamp) -> Value {
     let count = |name| object.get(name).and_then(Value::as_object).map_or(0, |map| map.len());
-    (count("data") + count("binaryData")).to_string().into()
+    (count("data") + count("binaryData")).into()
 }
 
 fn role(object: &Value, _: Timestamp) -> Value {
@@ -188,7 +188,7 @@ fn event_count(event: &Value, _: Timestamp) -> Value {
         .or_else(|| path::i64_at(event, &["count"]))
         .or_else(|| path::i64_at(event, &["deprecatedCount"]))
         .filter(|count| *count != 0);
-    count.unwrap_or(1).to_string().into()
+    count.unwrap_or(1).into()
 }
 
 fn csr_duration(object: &Value, _: Timestamp) -> Value {

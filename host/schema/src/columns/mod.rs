@@ -41,6 +41,8 @@ pub struct Column {
 enum Source {
     /// A plain path, and what stands for "absent".
     Path(Vec<String>, Value),
+    /// The same, always shown as text.
+    Text(Vec<String>, Value),
     /// How many entries a list or map has.
     Count(Vec<String>),
     /// A function.
@@ -182,8 +184,13 @@ impl Column {
             Source::Path(path, absent) => match at(object, path) {
                 None | Some(Value::Null) => absent.clone(),
                 Some(Value::String(text)) if text.is_empty() => absent.clone(),
-                Some(value) if self.kind == "string" => text::plain(value).into(),
+                // Numbers stay numbers, whatever the column says of itself.
+                Some(value @ (Value::Array(_) | Value::Object(_))) => text::plain(value).into(),
                 Some(value) => value.clone(),
+            },
+            Source::Text(path, absent) => match at(object, path) {
+                None | Some(Value::Null) => absent.clone(),
+                Some(value) => text::plain(value).into(),
             },
             Source::Count(path) => {
                 let count = match at(object, path) {
@@ -191,7 +198,7 @@ impl Column {
                     Some(Value::Object(map)) => map.len(),
                     _ => 0,
                 };
-                if self.kind == "integer" { count.into() } else { count.to_string().into() }
+                count.into()
             }
             Source::Query(query) => self.queried(query.as_deref(), object, now),
         }
@@ -267,12 +274,12 @@ fn parse_column(line: &str) -> Option<Column> {
         Source::Count(path_of(path))
     } else {
         let (path, absent) = source.split_once('?').unwrap_or((source, ""));
-        let absent = match kind {
-            "string" => Value::String(absent.into()),
-            _ => serde_json::from_str(absent).unwrap_or_default(),
-        };
-        Source::Path(path_of(path), absent)
+        let absent = serde_json::from_str(absent).unwrap_or_else(|_| Value::String(absent.into()));
+        match path.strip_prefix('~') {
+            Some(path) => Source::Text(path_of(path), absent),
+            None => Source::Path(path_of(path), absent),
+        }
     };
-    let format = if name == "Name" { "name" } else { "" };
+    let (kind, format) = kind.split_once(':').unwrap_or((kind, if name == "Name" { "name" } else { "" }));
     Some(Column { kind: kind.into(), priority: priority.parse().ok()?, format: format.into(), ..plain(name, source) })
 }

@@ -1,10 +1,10 @@
 //! Cells of workloads, autoscalers and quotas.
 
 use super::text::{NONE, UNKNOWN, some, since};
-use crate::duration;
+use crate::{convert, duration};
 use jiff::Timestamp;
 use serde_json::Value;
-use windlass_object::{Meta, condition, path, time};
+use windlass_object::{Gvk, Meta, condition, path, time};
 
 /// How many metrics of an autoscaler are shown.
 const METRICS: usize = 2;
@@ -70,11 +70,10 @@ pub(super) fn hpa_reference(hpa: &Value, _: Timestamp) -> Value {
 }
 
 pub(super) fn hpa_targets(hpa: &Value, _: Timestamp) -> Value {
+    // What v1 has no fields for is in its annotations.
+    let converted = convert::to(&Gvk::new("autoscaling", "v2", "HorizontalPodAutoscaler"), hpa);
+    let hpa = converted.as_ref().unwrap_or(hpa);
     let specs = path::list_at(hpa, &["spec", "metrics"]);
-    if let Some(target) = path::i64_at(hpa, &["spec", "targetCPUUtilizationPercentage"]) {
-        let current = path::i64_at(hpa, &["status", "currentCPUUtilizationPercentage"]);
-        return format!("cpu: {}/{target}%", current.map_or(UNKNOWN.into(), |c| format!("{c}%"))).into();
-    }
     let current = path::list_at(hpa, &["status", "currentMetrics"]);
     let shown: Vec<String> = specs.iter().enumerate().map(|(i, spec)| metric(spec, current.get(i).unwrap_or(&Value::Null))).collect();
     some(shown, METRICS, ", ").into()

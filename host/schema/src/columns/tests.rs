@@ -79,7 +79,7 @@ fn services_nodes_and_events() {
         "count": 3, "firstTimestamp": "2026-01-02T03:00:00Z", "lastTimestamp": "2026-01-02T03:09:00Z", "message": " m\n",
         "source": {"component": "kubelet", "host": "n"}}));
     assert_eq!((&event["Last Seen"], &event["First Seen"], &event["Object"]), (&json!("60s"), &json!("10m"), &json!("pod/p")));
-    assert_eq!((&event["Count"], &event["Message"], &event["Source"]), (&json!("3"), &json!("m"), &json!("kubelet, n")));
+    assert_eq!((&event["Count"], &event["Message"], &event["Source"]), (&json!(3), &json!("m"), &json!("kubelet, n")));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn jobs_and_autoscalers() {
         "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "web"}, "maxReplicas": 5, "minReplicas": 1, "metrics": [
             {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]},
         "status": {"currentReplicas": 2}}));
-    assert_eq!((&hpa["Targets"], &hpa["Replicas"]), (&json!("cpu: <unknown>/80%"), &json!("2")));
+    assert_eq!((&hpa["Targets"], &hpa["Replicas"]), (&json!("cpu: <unknown>/80%"), &json!(2)));
 }
 
 #[test]
