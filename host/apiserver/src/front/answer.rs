@@ -3,7 +3,6 @@
 
 use std::convert::Infallible;
 use std::io::Write as _;
-use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -14,10 +13,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::negotiate::{Format, Shape};
-use super::shape::{self, Include};
+use super::shape;
 use crate::error::ApiError;
 use crate::handler::{EventStream, List, Outcome};
 use crate::registry::Resource;
+use windlass_schema::columns::Include;
 
 /// Smaller answers cost more to compress than to send.
 const GZIP_FROM: usize = 128 * 1024;
@@ -38,7 +38,7 @@ pub struct Form {
 }
 
 /// Encodes what the core gave.
-pub fn outcome(resource: &Arc<Resource>, outcome: Outcome, form: Form) -> Response<Body> {
+pub fn outcome(resource: &Resource, outcome: Outcome, form: Form) -> Response<Body> {
     match outcome {
         Outcome::Object { code, object } => {
             match shape::object(resource, &object, form.shape, form.include) {
@@ -58,7 +58,7 @@ pub fn outcome(resource: &Arc<Resource>, outcome: Outcome, form: Form) -> Respon
                 document(200, &value, form)
             }
         },
-        Outcome::Watch(events) => watch(resource.clone(), events, form),
+        Outcome::Watch(events) => watch(resource, events, form),
         Outcome::Status { code, status } => document(code, &status, form),
     }
 }
@@ -159,12 +159,10 @@ fn encode_list(list: &List) -> Bytes {
 }
 
 /// One line for each event, sent as it comes. Plain watchers of one event share its bytes.
-fn watch(resource: Arc<Resource>, events: EventStream, form: Form) -> Response<Body> {
-    let mut first = true;
+fn watch(resource: &Resource, events: EventStream, form: Form) -> Response<Body> {
+    let mut shaped = shape::Events::new(resource, form.shape, form.include);
     let lines = events.map(move |event| {
-        let shaped = shape::event(&resource, &event, form.shape, form.include, first);
-        first = false;
-        Ok::<Bytes, Infallible>(match shaped {
+        Ok::<Bytes, Infallible>(match shaped.object(&event) {
             None => event.frame(),
             Some(object) => {
                 let mut line = serde_json::json!({"type": event.kind.as_str(), "object": object}).to_string();

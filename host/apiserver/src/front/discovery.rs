@@ -244,7 +244,7 @@ fn put_names(entry: &mut Map<String, Value>, resource: &Resource) {
 }
 
 /// Group, version and kind of a subresource's body: its own where it names a kind, else the resource's.
-fn body_kind<'a>(resource: &'a Resource, sub: &'a Subresource) -> (&'a str, &'a str, &'a str) {
+pub(super) fn body_kind<'a>(resource: &'a Resource, sub: &'a Subresource) -> (&'a str, &'a str, &'a str) {
     if sub.kind.is_empty() {
         (&resource.group, &resource.version, &resource.kind)
     } else if sub.version.is_empty() {

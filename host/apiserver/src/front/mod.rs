@@ -2,7 +2,6 @@
 //! and whether they may, in what form it comes and goes. One entry for every path.
 
 pub mod answer;
-pub mod columns;
 pub mod decode;
 pub mod discovery;
 pub mod info;

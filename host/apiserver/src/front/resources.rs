@@ -10,13 +10,13 @@ use super::answer::{self, Form};
 use super::decode::{self, Decoded};
 use super::info::{Address, Verb, query_pairs, truthy};
 use super::negotiate::{self, Encoding};
-use super::shape::Include;
 use super::{options, review, token};
 use crate::error::ApiError;
 use crate::handler::{self, Call, FieldValidation, Outcome, PatchType, Warnings};
 use crate::identity::Identity;
 use crate::registry::Resource;
 use crate::server::Server;
+use windlass_schema::columns::Include;
 
 /// Warnings longer than this are cut: headers have limits.
 const MAX_WARNING: usize = 4096;
@@ -146,13 +146,7 @@ fn form(parts: &http::request::Parts, watch: bool, outside: bool) -> Result<Form
     let mut pretty = None;
     for (key, value) in query_pairs(parts.uri.query()) {
         match key.as_ref() {
-            "includeObject" => {
-                include = Include::parse(&value).ok_or_else(|| {
-                    ApiError::bad_request(format!(
-                        "includeObject is {value:?}, expected None, Metadata or Object"
-                    ))
-                })?;
-            }
+            "includeObject" => include = Include::parse(&value),
             "pretty" => pretty = Some(truthy(&value)),
             _ => {}
         }

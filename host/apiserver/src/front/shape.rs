@@ -3,54 +3,53 @@
 
 use std::borrow::Cow;
 
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use windlass_object::Gvk;
+use windlass_schema::builtin;
+use windlass_schema::columns::{self, Include};
 
 use super::negotiate::Shape;
 use crate::handler::{EventType, List, WatchEvent};
 use crate::item::Item;
-use crate::registry::Resource;
+use crate::registry::{Columns, Resource};
 
-/// What a Table row carries of its object (`includeObject`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Include {
-    /// Nothing.
-    None,
-    /// Its metadata.
-    #[default]
-    Metadata,
-    /// All of it.
-    Object,
-}
-
-impl Include {
-    /// Reads the query parameter.
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "None" => Some(Self::None),
-            "" | "Metadata" => Some(Self::Metadata),
-            "Object" => Some(Self::Object),
-            _ => None,
+/// The columns of a resource's Tables: made once for each answer or stream.
+pub fn columns_of(resource: &Resource) -> Cow<'static, columns::Columns> {
+    match &resource.columns {
+        Columns::BuiltIn => {
+            let gvk = Gvk::new(&resource.group, &resource.version, &resource.kind);
+            match builtin::table().kind(&gvk) {
+                Some(kind) => Cow::Borrowed(columns::Columns::builtin(kind)),
+                None => Cow::Owned(columns::Columns::default()),
+            }
+        }
+        Columns::Custom(own) => {
+            Cow::Owned(columns::Columns::of_crd(&json!({"additionalPrinterColumns": own.as_ref()})))
         }
     }
 }
 
 /// One object in another shape; `None`: it stays what it is.
 pub fn object(resource: &Resource, item: &Item, shape: Shape, include: Include) -> Option<Value> {
-    let value = match shape {
-        Shape::Whole => return None,
-        Shape::Table(_) | Shape::Metadata(_) => item.value(),
-    };
+    if shape == Shape::Whole {
+        return None;
+    }
+    let value = item.value();
     if is_status(&value) {
         return None;
     }
-    Some(match shape {
-        Shape::Metadata(version) => metadata_of(&value, version),
+    match shape {
+        Shape::Whole => None,
+        Shape::Metadata(version) => Some(metadata_of(&value, version)),
         Shape::Table(version) => {
+            // A subresource may have a kind of its own, of which only name and age are known.
+            let own = value.get("kind").and_then(Value::as_str) == Some(&resource.kind);
+            let columns = if own { columns_of(resource) } else { Cow::Owned(columns::Columns::default()) };
             let metadata = json!({"resourceVersion": revision(&value)});
-            table(resource, std::slice::from_ref(item), version, include, metadata, true)
+            Some(table(&columns, metadata, std::slice::from_ref(item), version, include, true))
         }
-        Shape::Whole => return None,
-    })
+    }
 }
 
 /// A list in another shape; `None`: it stays what it is.
@@ -58,7 +57,8 @@ pub fn list(list: &List, shape: Shape, include: Include) -> Option<Value> {
     match shape {
         Shape::Whole => None,
         Shape::Table(version) => {
-            Some(table(&list.resource, &list.items, version, include, list_metadata(list), true))
+            let columns = columns_of(&list.resource);
+            Some(table(&columns, list_metadata(list), &list.items, version, include, true))
         }
         Shape::Metadata(version) => Some(json!({
             "kind": "PartialObjectMetadataList",
@@ -69,24 +69,36 @@ pub fn list(list: &List, shape: Shape, include: Include) -> Option<Value> {
     }
 }
 
-/// The object of a watch event in another shape; `None`: it stays what it is.
-/// Only a stream's first Table carries column definitions.
-pub fn event(
-    resource: &Resource,
-    event: &WatchEvent,
+/// Turns the events of one watch into another shape.
+pub struct Events {
+    columns: Option<Cow<'static, columns::Columns>>,
     shape: Shape,
     include: Include,
-    first: bool,
-) -> Option<Value> {
-    if event.kind == EventType::Error {
-        return None;
+    started: bool,
+}
+
+impl Events {
+    /// For a watch of this resource.
+    pub fn new(resource: &Resource, shape: Shape, include: Include) -> Self {
+        let columns = matches!(shape, Shape::Table(_)).then(|| columns_of(resource));
+        Self { columns, shape, include, started: false }
     }
-    match shape {
-        Shape::Whole => None,
-        Shape::Metadata(version) => Some(metadata_of(&event.object.value(), version)),
-        Shape::Table(version) => {
-            let metadata = json!({"resourceVersion": revision(&event.object.value())});
-            Some(table(resource, std::slice::from_ref(&event.object), version, include, metadata, first))
+
+    /// An event's object in another shape; `None`: it stays what it is. Only a
+    /// stream's first Table carries column definitions.
+    pub fn object(&mut self, event: &WatchEvent) -> Option<Value> {
+        if event.kind == EventType::Error {
+            return None;
+        }
+        match (self.shape, &self.columns) {
+            (Shape::Metadata(version), _) => Some(metadata_of(&event.object.value(), version)),
+            (Shape::Table(version), Some(columns)) => {
+                let metadata = json!({"resourceVersion": revision(&event.object.value())});
+                let first = !std::mem::replace(&mut self.started, true);
+                let items = std::slice::from_ref(&event.object);
+                Some(table(columns, metadata, items, version, self.include, first))
+            }
+            _ => None,
         }
     }
 }
@@ -105,40 +117,20 @@ pub fn list_metadata(list: &List) -> Value {
 }
 
 fn table(
-    resource: &Resource,
+    columns: &columns::Columns,
+    metadata: Value,
     items: &[Item],
     version: &str,
     include: Include,
-    metadata: Value,
-    headers: bool,
+    definitions: bool,
 ) -> Value {
-    let columns = super::columns::of(resource);
-    let rows: Vec<Value> = items
-        .iter()
-        .map(|item| {
-            let value = item.value();
-            let mut row = Map::new();
-            row.insert("cells".into(), Value::Array(columns.cells(&value)));
-            match include {
-                Include::None => {}
-                Include::Metadata => {
-                    row.insert("object".into(), metadata_of(&value, version));
-                }
-                Include::Object => {
-                    row.insert("object".into(), Value::clone(&value));
-                }
-            }
-            Value::Object(row)
-        })
-        .collect();
-    let definitions = if headers { columns.definitions() } else { Cow::Owned(Vec::new()) };
-    json!({
-        "kind": "Table",
-        "apiVersion": format!("meta.k8s.io/{version}"),
-        "metadata": metadata,
-        "columnDefinitions": definitions.into_owned(),
-        "rows": rows,
-    })
+    let values: Vec<_> = items.iter().map(Item::value).collect();
+    let objects = values.iter().map(AsRef::as_ref);
+    let mut table = columns.table(metadata, objects, include, definitions, Timestamp::now());
+    if let Some(table) = table.as_object_mut() {
+        table.insert("apiVersion".into(), format!("meta.k8s.io/{version}").into());
+    }
+    table
 }
 
 fn metadata_of(value: &Value, version: &str) -> Value {
