@@ -9,7 +9,7 @@ use redb::StorageBackend;
 const SECTOR: usize = 512;
 
 #[derive(Clone, Debug, Default)]
-pub struct Disk(Arc<Mutex<State>>);
+pub(crate) struct Disk(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -29,7 +29,7 @@ enum Pending {
 
 impl Disk {
     /// The disk after a power cut: `choice` decides, write by write, what of the unsynced part arrived.
-    pub fn unplug(&self, mut choice: u64) -> Disk {
+    pub(crate) fn unplug(&self, mut choice: u64) -> Disk {
         let state = self.0.lock().unwrap();
         let mut image = state.synced.clone();
         for pending in &state.pending {
@@ -59,12 +59,12 @@ impl Disk {
     }
 
     /// Makes everything fail after so many writes, resizes and syncs.
-    pub fn fail_after(&self, operations: u32) {
+    pub(crate) fn fail_after(&self, operations: u32) {
         self.0.lock().unwrap().fuse = Some(operations);
     }
 
     /// How often it was synced.
-    pub fn syncs(&self) -> u32 {
+    pub(crate) fn syncs(&self) -> u32 {
         self.0.lock().unwrap().syncs
     }
 }
