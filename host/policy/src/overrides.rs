@@ -130,7 +130,7 @@ pub struct OverrideError {
     /// The cluster.
     pub cluster: String,
     /// What went wrong.
-    pub source: StepError,
+    pub source: Box<StepError>,
 }
 
 /// What went wrong with one list of one rule.
@@ -182,7 +182,7 @@ fn carry_out(
                     rule: step.rule,
                     overrider,
                     cluster: cluster.name.clone(),
-                    source,
+                    source: Box::new(source),
                 }
             })?;
             patches.push((overrider, patch));

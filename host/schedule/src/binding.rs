@@ -69,6 +69,36 @@ pub struct Peers {
     pub anti_affinity: Vec<Vec<ClusterId>>,
 }
 
+impl Peers {
+    /// Finds them among the bindings of the request's namespace. Of a binding that was placed a moment ago give the newest
+    /// object known.
+    pub fn among<'a>(
+        request: &Request,
+        bindings: impl IntoIterator<Item = &'a Request>,
+        table: &ClusterTable,
+    ) -> Self {
+        let mut peers = Self::default();
+        if request.affinity_group.is_empty() && request.anti_affinity_group.is_empty() {
+            return peers;
+        }
+        for other in bindings.into_iter().filter(|other| other.namespace == request.namespace) {
+            if other.name == request.name || other.targets.is_empty() {
+                continue;
+            }
+            let targets: Vec<ClusterId> =
+                other.targets.iter().filter_map(|target| table.id(&target.name)).collect();
+            let same = |mine: &str, theirs: &str| !mine.is_empty() && mine == theirs;
+            if same(&request.affinity_group, &other.affinity_group) {
+                peers.affinity.push(targets.clone());
+            }
+            if same(&request.anti_affinity_group, &other.anti_affinity_group) {
+                peers.anti_affinity.push(targets);
+            }
+        }
+        peers
+    }
+}
+
 /// A binding in one pass, with clusters as ids. Clusters that the table doesn't have are left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BindingView {
@@ -137,4 +167,33 @@ fn affinity_in_force(request: &Request, name: &str) -> Vec<ClusterAffinity> {
         affinities.extend(term.overflow.iter().flatten().cloned());
     }
     affinities
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn peers_share_namespace_and_group() {
+        let mut table = ClusterTable::new();
+        table.upsert(&json!({"metadata": {"name": "m1"}}));
+        let binding = |namespace: &str, name: &str, group: &str, clusters: &[&str]| {
+            let clusters: Vec<_> = clusters.iter().map(|name| json!({ "name": name })).collect();
+            Request::from_binding(&json!({"metadata": {"namespace": namespace, "name": name}, "spec":
+                {"clusters": clusters, "workloadAffinityGroups": {"affinityGroup": group, "antiAffinityGroup": "x=y"}}}))
+        };
+        let me = binding("shop", "me", "a=b", &["m1"]);
+        let others = [
+            binding("shop", "same", "a=b", &["m1"]),
+            binding("shop", "gone", "a=b", &["unknown"]),
+            binding("shop", "empty", "a=b", &[]),
+            binding("shop", "other", "a=c", &["m1"]),
+            binding("else", "same", "a=b", &["m1"]),
+            me.clone(),
+        ];
+        let peers = Peers::among(&me, &others, &table);
+        assert_eq!(peers.affinity, [vec![0], vec![]]);
+        assert_eq!(peers.anti_affinity, [vec![0], vec![], vec![0]]);
+    }
 }

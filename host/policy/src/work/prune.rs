@@ -43,10 +43,8 @@ pub fn prune(object: &mut Value) {
         ("batch", "Job") => prune_job(object),
         ("", "Secret") => prune_secret(object),
         ("", "ServiceAccount") => prune_service_account(object),
-        ("", "Service") => {
-            if str_at(object, &["spec", "clusterIP"]) != "None" {
-                remove_all(object, &["spec"], &["clusterIP", "clusterIPs"]);
-            }
+        ("", "Service") if str_at(object, &["spec", "clusterIP"]) != "None" => {
+            remove_all(object, &["spec"], &["clusterIP", "clusterIPs"]);
         }
         ("", "PersistentVolumeClaim") => {
             object.remove_annotation("volume.kubernetes.io/selected-node");

@@ -1,5 +1,6 @@
 //! Divides replicas by the room that clusters have, moving as few as possible unless everything is to be placed anew.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::seated;
@@ -68,7 +69,7 @@ pub(super) fn divide(
 impl Division {
     fn run(mut self, uid: &str, aggregated: bool) -> Result<Vec<Target>, Failure> {
         // Most room first; of equals the one preferred by the selection, or placed earlier.
-        self.shares.sort_by(|a, b| b.room.cmp(&a.room));
+        self.shares.sort_by_key(|share| Reverse(share.room));
         let sum = self.room();
         if sum < self.target {
             return Err(Failure::Unschedulable(format!(
