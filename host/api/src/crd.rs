@@ -6,8 +6,8 @@ use crate::binding::{ClusterResourceBinding, ResourceBinding, ResourceBindingSpe
 use crate::cluster::{Cluster, ClusterSpec, ClusterStatus};
 use crate::overrides::{ClusterOverridePolicy, OverridePolicy, OverrideSpec};
 use crate::policy::{ClusterPropagationPolicy, PropagationPolicy, PropagationSpec};
-use crate::{plain, schema};
 use crate::work::{Work, WorkSpec, WorkStatus};
+use crate::{plain, schema};
 
 /// A column of `kubectl get`.
 pub(crate) struct Column {
@@ -61,6 +61,9 @@ const CLUSTER_COLUMNS: &[Column] = &[
     wide("Proxy-URL", ".spec.proxyURL"),
 ];
 
+/// Fields of a schema: name, whether it is required, schema.
+pub(crate) type Fields = Vec<(&'static str, bool, Value)>;
+
 /// Everything about a kind that its Rust type doesn't say.
 pub(crate) struct Definition {
     pub(crate) group: &'static str,
@@ -75,7 +78,7 @@ pub(crate) struct Definition {
     /// Whether `spec` may be absent.
     pub(crate) spec_optional: bool,
     /// Fields beside `metadata`, for a kind that has neither spec nor status.
-    pub(crate) root: Option<fn() -> Vec<(&'static str, bool, Value)>>,
+    pub(crate) root: Option<fn() -> Fields>,
     /// Field descriptions and rules under `spec` (null: there is none) and `status`, which then is a subresource.
     pub(crate) schema: fn() -> (Value, Option<Value>),
 }
@@ -136,7 +139,11 @@ impl Definition {
         let (spec, status) = (self.schema)();
         let subresource = status.is_some();
         let mut fields = vec![
-            ("apiVersion", false, json!({ "type": "string", "description": "Group and version of this object." })),
+            (
+                "apiVersion",
+                false,
+                json!({ "type": "string", "description": "Group and version of this object." }),
+            ),
             ("kind", false, json!({ "type": "string", "description": "Kind of this object." })),
             ("metadata", false, json!({ "type": "object" })),
         ];

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::crd::{Definition, age, column, integer};
+use crate::crd::{Definition, Fields, age, column, integer};
 use crate::placement::ClusterAffinity;
 use crate::schema;
 
@@ -15,25 +15,64 @@ const O: bool = false;
 pub(crate) const DEFINITIONS: &[Definition] = &[
     Definition {
         columns: &[column("OVERALL", ".status.overall"), column("OVERALL_USED", ".status.overallUsed")],
-        ..namespaced("policy.karmada.io", "FederatedResourceQuota", "federatedresourcequotas", None, federated_resource_quota)
+        ..namespaced(
+            "policy.karmada.io",
+            "FederatedResourceQuota",
+            "federatedresourcequotas",
+            None,
+            federated_resource_quota,
+        )
     },
-    Definition { category: false, ..cluster("policy.karmada.io", "ClusterTaintPolicy", "clustertaintpolicies", None, cluster_taint_policy) },
+    Definition {
+        category: false,
+        ..cluster(
+            "policy.karmada.io",
+            "ClusterTaintPolicy",
+            "clustertaintpolicies",
+            None,
+            cluster_taint_policy,
+        )
+    },
     Definition {
         columns: &[
             column("TARGET-API-VERSION", ".spec.target.apiVersion"),
             column("TARGET-KIND", ".spec.target.kind"),
             age("AGE"),
         ],
-        ..cluster("config.karmada.io", "ResourceInterpreterCustomization", "resourceinterpretercustomizations", Some("ric"), customization)
+        ..cluster(
+            "config.karmada.io",
+            "ResourceInterpreterCustomization",
+            "resourceinterpretercustomizations",
+            Some("ric"),
+            customization,
+        )
     },
     Definition {
         root: Some(interpreter_webhooks),
-        ..cluster("config.karmada.io", "ResourceInterpreterWebhookConfiguration", "resourceinterpreterwebhookconfigurations", None, nothing)
+        ..cluster(
+            "config.karmada.io",
+            "ResourceInterpreterWebhookConfiguration",
+            "resourceinterpreterwebhookconfigurations",
+            None,
+            nothing,
+        )
     },
-    namespaced("networking.karmada.io", "MultiClusterService", "multiclusterservices", Some("mcs"), multi_cluster_service),
+    namespaced(
+        "networking.karmada.io",
+        "MultiClusterService",
+        "multiclusterservices",
+        Some("mcs"),
+        multi_cluster_service,
+    ),
     Definition {
         spec_optional: true,
-        ..namespaced("networking.karmada.io", "MultiClusterIngress", "multiclusteringresses", Some("mci"), multi_cluster_ingress)
+        ..namespaced(
+            "networking.karmada.io",
+            "MultiClusterIngress",
+            "multiclusteringresses",
+            Some("mci"),
+            multi_cluster_ingress,
+        )
     },
     Definition {
         columns: &[
@@ -52,31 +91,76 @@ pub(crate) const DEFINITIONS: &[Definition] = &[
             column("REFERENCE-NAME", ".spec.scaleTargetRef.name"),
             age("AGE"),
         ],
-        ..namespaced("autoscaling.karmada.io", "CronFederatedHPA", "cronfederatedhpas", Some("cronfhpa"), cron_federated_hpa)
+        ..namespaced(
+            "autoscaling.karmada.io",
+            "CronFederatedHPA",
+            "cronfederatedhpas",
+            Some("cronfhpa"),
+            cron_federated_hpa,
+        )
     },
-    Definition { category: false, ..cluster("apps.karmada.io", "WorkloadRebalancer", "workloadrebalancers", None, workload_rebalancer) },
+    Definition {
+        category: false,
+        ..cluster("apps.karmada.io", "WorkloadRebalancer", "workloadrebalancers", None, workload_rebalancer)
+    },
     cluster("remedy.karmada.io", "Remedy", "remedies", None, remedy),
     Definition {
         category: false,
         columns: &[age("Age")],
-        ..namespaced("multicluster.x-k8s.io", "ServiceExport", "serviceexports", Some("svcex"), service_export)
+        ..namespaced(
+            "multicluster.x-k8s.io",
+            "ServiceExport",
+            "serviceexports",
+            Some("svcex"),
+            service_export,
+        )
     },
     Definition {
         category: false,
         spec_optional: true,
         columns: &[column("Type", ".spec.type"), column("IP", ".spec.ips"), age("Age")],
-        ..namespaced("multicluster.x-k8s.io", "ServiceImport", "serviceimports", Some("svcim"), service_import)
+        ..namespaced(
+            "multicluster.x-k8s.io",
+            "ServiceImport",
+            "serviceimports",
+            Some("svcim"),
+            service_import,
+        )
     },
 ];
 
 type Schemas = fn() -> (Value, Option<Value>);
 
-const fn namespaced(group: &'static str, kind: &'static str, plural: &'static str, short: Option<&'static str>, schema: Schemas) -> Definition {
+const fn namespaced(
+    group: &'static str,
+    kind: &'static str,
+    plural: &'static str,
+    short: Option<&'static str>,
+    schema: Schemas,
+) -> Definition {
     Definition { namespaced: true, ..cluster(group, kind, plural, short, schema) }
 }
 
-const fn cluster(group: &'static str, kind: &'static str, plural: &'static str, short_name: Option<&'static str>, schema: Schemas) -> Definition {
-    Definition { group, version: "v1alpha1", kind, plural, namespaced: false, short_name, category: true, columns: &[], root: None, spec_optional: false, schema }
+const fn cluster(
+    group: &'static str,
+    kind: &'static str,
+    plural: &'static str,
+    short_name: Option<&'static str>,
+    schema: Schemas,
+) -> Definition {
+    Definition {
+        group,
+        version: "v1alpha1",
+        kind,
+        plural,
+        namespaced: false,
+        short_name,
+        category: true,
+        columns: &[],
+        root: None,
+        spec_optional: false,
+        schema,
+    }
 }
 
 fn federated_resource_quota() -> (Value, Option<Value>) {
@@ -84,12 +168,17 @@ fn federated_resource_quota() -> (Value, Option<Value>) {
     let item = object(&[("clusterName", R, text()), ("hard", O, resources()), ("used", O, resources())]);
     (
         object(&[("overall", R, resources()), ("staticAssignments", O, list(assignment))]),
-        Some(object(&[("overall", O, resources()), ("overallUsed", O, resources()), ("aggregatedStatus", O, list(item))])),
+        Some(object(&[
+            ("overall", O, resources()),
+            ("overallUsed", O, resources()),
+            ("aggregatedStatus", O, list(item)),
+        ])),
     )
 }
 
 fn cluster_taint_policy() -> (Value, Option<Value>) {
-    let condition = object(&[("conditionType", R, text()), ("operator", R, text()), ("statusValues", R, list(text()))]);
+    let condition =
+        object(&[("conditionType", R, text()), ("operator", R, text()), ("statusValues", R, list(text()))]);
     let taint = object(&[("key", R, text()), ("effect", R, text()), ("value", O, text())]);
     let spec = object(&[
         ("targetClusters", O, schema::of::<ClusterAffinity>()),
@@ -117,8 +206,9 @@ fn customization() -> (Value, Option<Value>) {
     (object(&[("target", R, target), ("customizations", R, object(&rules))]), None)
 }
 
-fn interpreter_webhooks() -> Vec<(&'static str, bool, Value)> {
-    let service = object(&[("namespace", R, text()), ("name", R, text()), ("path", O, text()), ("port", O, int32())]);
+fn interpreter_webhooks() -> Fields {
+    let service =
+        object(&[("namespace", R, text()), ("name", R, text()), ("path", O, text()), ("port", O, int32())]);
     let bytes = with(text(), "format", "byte");
     let client = object(&[("url", O, text()), ("service", O, service), ("caBundle", O, bytes)]);
     let rule = object(&[
@@ -163,12 +253,23 @@ fn multi_cluster_service() -> (Value, Option<Value>) {
         ("providerClusters", O, list(selector.clone())),
         ("consumerClusters", O, list(selector)),
     ]);
-    (spec, Some(object(&[("loadBalancer", O, load_balancer(true)), ("conditions", O, by("type", schema::condition_list()))])))
+    (
+        spec,
+        Some(object(&[
+            ("loadBalancer", O, load_balancer(true)),
+            ("conditions", O, by("type", schema::condition_list())),
+        ])),
+    )
 }
 
 fn multi_cluster_ingress() -> (Value, Option<Value>) {
-    let resource = with(object(&[("apiGroup", O, text()), ("kind", R, text()), ("name", R, text())]), "x-kubernetes-map-type", "atomic");
-    let port = with(object(&[("name", O, text()), ("number", O, int32())]), "x-kubernetes-map-type", "atomic");
+    let resource = with(
+        object(&[("apiGroup", O, text()), ("kind", R, text()), ("name", R, text())]),
+        "x-kubernetes-map-type",
+        "atomic",
+    );
+    let port =
+        with(object(&[("name", O, text()), ("number", O, int32())]), "x-kubernetes-map-type", "atomic");
     let service = object(&[("name", R, text()), ("port", O, port)]);
     let backend = object(&[("resource", O, resource), ("service", O, service)]);
     let path = object(&[("path", O, text()), ("pathType", R, text()), ("backend", R, backend.clone())]);
@@ -195,7 +296,11 @@ fn federated_hpa() -> (Value, Option<Value>) {
         ("averageValue", O, quantity()),
         ("averageUtilization", O, int32()),
     ]);
-    let current = object(&[("value", O, quantity()), ("averageValue", O, quantity()), ("averageUtilization", O, int32())]);
+    let current = object(&[
+        ("value", O, quantity()),
+        ("averageValue", O, quantity()),
+        ("averageUtilization", O, int32()),
+    ]);
     let identifier = object(&[("name", R, text()), ("selector", O, schema::label_selector_value())]);
     let described = object(&[("apiVersion", O, text()), ("kind", R, text()), ("name", R, text())]);
     // The same sources, once with a target and once with what is measured.
@@ -203,9 +308,21 @@ fn federated_hpa() -> (Value, Option<Value>) {
         vec![
             ("type", R, text()),
             ("resource", O, object(&[("name", R, text()), (field, R, value.clone())])),
-            ("containerResource", O, object(&[("name", R, text()), ("container", R, text()), (field, R, value.clone())])),
+            (
+                "containerResource",
+                O,
+                object(&[("name", R, text()), ("container", R, text()), (field, R, value.clone())]),
+            ),
             ("pods", O, object(&[("metric", R, identifier.clone()), (field, R, value.clone())])),
-            ("object", O, object(&[("describedObject", R, described.clone()), ("metric", R, identifier.clone()), (field, R, value.clone())])),
+            (
+                "object",
+                O,
+                object(&[
+                    ("describedObject", R, described.clone()),
+                    ("metric", R, identifier.clone()),
+                    (field, R, value.clone()),
+                ]),
+            ),
             ("external", O, object(&[("metric", R, identifier.clone()), (field, R, value.clone())])),
         ]
     };
@@ -276,10 +393,18 @@ fn cron_federated_hpa() -> (Value, Option<Value>) {
 }
 
 fn workload_rebalancer() -> (Value, Option<Value>) {
-    let workload = object(&[("apiVersion", R, text()), ("kind", R, text()), ("namespace", O, text()), ("name", R, text())]);
+    let workload = object(&[
+        ("apiVersion", R, text()),
+        ("kind", R, text()),
+        ("namespace", O, text()),
+        ("name", R, text()),
+    ]);
     let observed = object(&[("workload", R, workload.clone()), ("result", O, text()), ("reason", O, text())]);
     (
-        object(&[("workloads", R, with(list(workload), "minItems", 1)), ("ttlSecondsAfterFinished", O, int32())]),
+        object(&[
+            ("workloads", R, with(list(workload), "minItems", 1)),
+            ("ttlSecondsAfterFinished", O, int32()),
+        ]),
         Some(object(&[
             ("observedWorkloads", O, list(observed)),
             ("observedGeneration", O, int64()),
@@ -290,7 +415,8 @@ fn workload_rebalancer() -> (Value, Option<Value>) {
 
 fn remedy() -> (Value, Option<Value>) {
     let operator = with(text(), "enum", json!(["Equal", "NotEqual"]));
-    let condition = object(&[("conditionType", R, text()), ("operator", R, operator), ("conditionStatus", R, text())]);
+    let condition =
+        object(&[("conditionType", R, text()), ("operator", R, operator), ("conditionStatus", R, text())]);
     let spec = object(&[
         ("clusterAffinity", O, object(&[("clusterNames", O, list(text()))])),
         ("decisionMatches", O, list(object(&[("clusterConditionMatch", O, condition)]))),
@@ -304,7 +430,12 @@ fn service_export() -> (Value, Option<Value>) {
 }
 
 fn service_import() -> (Value, Option<Value>) {
-    let port = object(&[("name", O, text()), ("protocol", O, text()), ("appProtocol", O, text()), ("port", R, int32())]);
+    let port = object(&[
+        ("name", O, text()),
+        ("protocol", O, text()),
+        ("appProtocol", O, text()),
+        ("port", R, int32()),
+    ]);
     let timeout = object(&[("clientIP", O, object(&[("timeoutSeconds", O, int32())]))]);
     let spec = object(&[
         ("type", R, with(text(), "enum", json!(["ClusterSetIP", "Headless"]))),
@@ -317,8 +448,10 @@ fn service_import() -> (Value, Option<Value>) {
 }
 
 pub(crate) fn object(fields: &[(&str, bool, Value)]) -> Value {
-    let properties: serde_json::Map<String, Value> = fields.iter().map(|(name, _, s)| ((*name).to_owned(), s.clone())).collect();
-    let mut required: Vec<&str> = fields.iter().filter(|(_, required, _)| *required).map(|(name, _, _)| *name).collect();
+    let properties: serde_json::Map<String, Value> =
+        fields.iter().map(|(name, _, s)| ((*name).to_owned(), s.clone())).collect();
+    let mut required: Vec<&str> =
+        fields.iter().filter(|(_, required, _)| *required).map(|(name, _, _)| *name).collect();
     required.sort_unstable();
     let schema = json!({ "type": "object", "properties": properties });
     if required.is_empty() { schema } else { with(schema, "required", required) }

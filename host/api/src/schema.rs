@@ -213,8 +213,7 @@ pub(crate) fn taints(_: &mut SchemaGenerator) -> Schema {
 }
 
 /// Syntax of a condition's type.
-pub(crate) const CONDITION_TYPE: &str =
-    r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$";
+pub(crate) const CONDITION_TYPE: &str = r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$";
 
 /// The schema of a list of conditions, ready for use.
 pub(crate) fn condition_list() -> Value {

@@ -65,8 +65,13 @@ impl Chain {
     }
 
     /// The template with a status made of the clusters'. Nothing but `status` differs.
-    pub fn aggregate_status(&self, object: &Value, items: &[AggregatedStatusItem]) -> Result<Option<Value>, Error> {
-        let changed = self.change(object, Operation::AggregateStatus, |layer| layer.aggregate_status(object, items))?;
+    pub fn aggregate_status(
+        &self,
+        object: &Value,
+        items: &[AggregatedStatusItem],
+    ) -> Result<Option<Value>, Error> {
+        let changed =
+            self.change(object, Operation::AggregateStatus, |layer| layer.aggregate_status(object, items))?;
         Ok(changed.map(|mut changed| {
             let status = changed.get_mut("status").map(Value::take);
             let mut result = object.clone();
@@ -95,7 +100,10 @@ impl Chain {
     }
 
     /// What the object needs: checked, sorted, each reference once.
-    pub fn interpret_dependency(&self, object: &Value) -> Result<Option<Vec<DependentObjectReference>>, Error> {
+    pub fn interpret_dependency(
+        &self,
+        object: &Value,
+    ) -> Result<Option<Vec<DependentObjectReference>>, Error> {
         let Some(layer) = self.find(object, Operation::InterpretDependency) else { return Ok(None) };
         let mut dependencies = layer.interpret_dependency(object)?;
         dependency::check(&dependencies).map_err(|reason| {
@@ -118,7 +126,9 @@ impl Chain {
     ) -> Result<Option<Value>, Error> {
         let Some(layer) = self.find(object, operation) else { return Ok(None) };
         let change = call(layer)?;
-        patch::apply(object, change).map(Some).map_err(|cause| Error::of(object, operation, layer.name(), cause))
+        patch::apply(object, change)
+            .map(Some)
+            .map_err(|cause| Error::of(object, operation, layer.name(), cause))
     }
 }
 
@@ -155,12 +165,14 @@ mod tests {
 
     #[test]
     fn the_first_enabled_layer_decides() {
-        let failing = Arc::new(Fake("first", vec![Operation::ReviseReplica], || Err(Cause::Failed("trap".into()))));
+        let failing =
+            Arc::new(Fake("first", vec![Operation::ReviseReplica], || Err(Cause::Failed("trap".into()))));
         let other = Arc::new(Fake("other", vec![Operation::Retain], three));
         let good = Arc::new(Fake("second", vec![Operation::ReviseReplica], three));
         let object = deployment();
 
-        let revised = Chain::new(vec![other.clone(), good.clone()]).revise_replica(&object, 3).unwrap().unwrap();
+        let revised =
+            Chain::new(vec![other.clone(), good.clone()]).revise_replica(&object, 3).unwrap().unwrap();
         assert_eq!(revised["spec"]["replicas"], 3);
 
         let error = Chain::new(vec![other, failing, good]).revise_replica(&object, 3).unwrap_err();

@@ -63,7 +63,9 @@ fn check_selector(selector: &LabelSelector, at: &str, faults: &mut Vec<String>) 
                 "{at}.values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
             )),
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            other => faults.push(format!("{at}.operator: Invalid value: {other:?}: not a valid selector operator")),
+            other => {
+                faults.push(format!("{at}.operator: Invalid value: {other:?}: not a valid selector operator"))
+            }
         }
         if let Err(reason) = label::check_key(&requirement.key) {
             faults.push(format!("{at}.key: Invalid value: {:?}: {reason}", requirement.key));

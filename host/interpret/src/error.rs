@@ -14,7 +14,7 @@ pub struct Error {
     /// The operation.
     pub operation: Operation,
     /// Kind of the object.
-    pub gvk: Gvk,
+    pub gvk: Box<Gvk>,
     /// `namespace/name` of the object.
     pub object: String,
     /// Who was asked.
@@ -40,7 +40,7 @@ pub enum Cause {
     Answer(String),
     /// The patch that was answered doesn't apply.
     #[error("unacceptable answer")]
-    Patch(#[source] PatchError),
+    Patch(#[source] Box<PatchError>),
 }
 
 impl Error {
@@ -48,7 +48,7 @@ impl Error {
     pub fn of(object: &Value, operation: Operation, interpreter: &str, cause: Cause) -> Self {
         Self {
             operation,
-            gvk: object.gvk(),
+            gvk: Box::new(object.gvk()),
             object: windlass_api::names::namespaced(object.namespace(), object.name()),
             interpreter: interpreter.to_owned(),
             cause,

@@ -20,7 +20,8 @@ const METADATA: [&str; 10] = [
     "finalizers",
 ];
 
-/// Takes off what must not travel to a member.
+/// Takes off what must not travel to a member. Kinds are matched with their group: a foreign kind of the same name is
+/// left alone.
 pub fn prune(manifest: &mut Value) {
     let Some(map) = manifest.as_object_mut() else { return };
     map.remove("status");
@@ -29,27 +30,27 @@ pub fn prune(manifest: &mut Value) {
             metadata.remove(field);
         }
     }
-    match manifest.kind() {
-        "Deployment" => {
-            remove_annotation(manifest, "deployment.kubernetes.io/revision");
-            remove_annotation(manifest, "deployment.kubernetes.io/revision-history");
+    let gvk = manifest.gvk();
+    match (gvk.group.as_str(), gvk.kind.as_str()) {
+        ("apps", "Deployment") => {
+            manifest.remove_annotation("deployment.kubernetes.io/revision");
+            manifest.remove_annotation("deployment.kubernetes.io/revision-history");
         }
-        "Job" => prune_job(manifest),
-        "Secret" if path::str_at(manifest, &["type"]) == "kubernetes.io/service-account-token" => {
-            remove_annotation(manifest, "kubernetes.io/service-account.uid");
+        ("batch", "Job") => prune_job(manifest),
+        ("", "Secret") if path::str_at(manifest, &["type"]) == "kubernetes.io/service-account-token" => {
+            manifest.remove_annotation("kubernetes.io/service-account.uid");
             if let Some(map) = manifest.as_object_mut() {
                 map.insert("data".into(), Value::Null);
             }
         }
-        "ServiceAccount" => prune_service_account(manifest),
-        "Service" => {
-            let address = path::str_at(manifest, &["spec", "clusterIP"]);
-            if !address.is_empty() && address != "None" {
-                path::remove(manifest, &["spec", "clusterIP"]);
-                path::remove(manifest, &["spec", "clusterIPs"]);
-            }
+        ("", "ServiceAccount") => prune_service_account(manifest),
+        ("", "Service") if path::str_at(manifest, &["spec", "clusterIP"]) != "None" => {
+            path::remove(manifest, &["spec", "clusterIP"]);
+            path::remove(manifest, &["spec", "clusterIPs"]);
         }
-        "PersistentVolumeClaim" => remove_annotation(manifest, "volume.kubernetes.io/selected-node"),
+        ("", "PersistentVolumeClaim") => {
+            manifest.remove_annotation("volume.kubernetes.io/selected-node");
+        }
         _ => {}
     }
 }
@@ -91,14 +92,5 @@ fn prune_service_account(account: &mut Value) {
     let prefix = format!("{}-token-", account.name());
     if let Some(secrets) = path::get_mut(account, &["secrets"]).and_then(Value::as_array_mut) {
         secrets.retain(|s| !path::str_at(s, &["name"]).starts_with(&prefix));
-    }
-}
-
-/// Removes an annotation, and the map if nothing is left in it.
-fn remove_annotation(manifest: &mut Value, key: &str) {
-    let Some(map) = path::get_mut(manifest, &["metadata", "annotations"]).and_then(Value::as_object_mut) else { return };
-    map.remove(key);
-    if map.is_empty() {
-        manifest.metadata_mut().remove("annotations");
     }
 }

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use serde_json::Value;
-use windlass_api::{AggregatedStatusItem, Component, DependentObjectReference, ReplicaRequirements, ResourceHealth};
+use windlass_api::{
+    AggregatedStatusItem, Component, DependentObjectReference, ReplicaRequirements, ResourceHealth,
+};
 use windlass_object::gvk::Gvk;
 
 use crate::error::{Cause, Error};

@@ -12,7 +12,7 @@ pub(crate) fn apply(object: &Value, change: Change) -> Result<Value, Cause> {
     let result = match change {
         Change::Patch(patch) => {
             let mut result = object.clone();
-            apply_json_patch(&mut result, &patch).map_err(Cause::Patch)?;
+            apply_json_patch(&mut result, &patch).map_err(|error| Cause::Patch(Box::new(error)))?;
             result
         }
         Change::Object(result) => result,

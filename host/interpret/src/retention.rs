@@ -22,7 +22,10 @@ pub fn retain(desired: &mut Value, observed: &Value) {
 
 /// Adds the observed keys that are not desired, but for those that were ours and are desired no more.
 fn merge(desired: &mut Value, observed: &Value, field: &str, record: &str) {
-    let Some(observed_map) = observed.get("metadata").and_then(|m| m.get(field)).and_then(Value::as_object) else { return };
+    let Some(observed_map) = observed.get("metadata").and_then(|m| m.get(field)).and_then(Value::as_object)
+    else {
+        return;
+    };
     let ours: BTreeSet<&str> = observed.annotation(record).unwrap_or_default().split(',').collect();
     let metadata = desired.metadata_mut();
     let mut merged = match metadata.remove(field) {

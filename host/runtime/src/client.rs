@@ -18,7 +18,10 @@ where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    Client::new(service.map_request(|request: Request<Body>| request.map(axum::body::Body::new)), default_namespace)
+    Client::new(
+        service.map_request(|request: Request<Body>| request.map(axum::body::Body::new)),
+        default_namespace,
+    )
 }
 
 #[cfg(test)]
@@ -31,7 +34,10 @@ mod tests {
     async fn a_router_answers() {
         let router = Router::new()
             .route("/api/v1/namespaces/shop/pods/web", get(async || Json(json!({ "kind": "Pod" }))))
-            .route("/api/v1/namespaces/shop/pods", axum::routing::post(async |Json(pod): Json<Value>| Json(pod)));
+            .route(
+                "/api/v1/namespaces/shop/pods",
+                axum::routing::post(async |Json(pod): Json<Value>| Json(pod)),
+            );
         let client = in_process(router, "default");
         let request = Request::get("/api/v1/namespaces/shop/pods/web").body(Vec::new()).unwrap();
         assert_eq!(client.request::<Value>(request).await.unwrap(), json!({ "kind": "Pod" }));

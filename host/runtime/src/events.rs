@@ -176,7 +176,8 @@ impl Writer {
         let event = self.render(&entry, &name, &namespace);
         match self.events.create(&event).await {
             Ok(_) => {
-                self.known.insert(key, Known { name, message: entry.message, count: 1, written: Instant::now() });
+                self.known
+                    .insert(key, Known { name, message: entry.message, count: 1, written: Instant::now() });
             }
             Err(error) => tracing::debug!(%error, reason = entry.reason, "event not written"),
         }

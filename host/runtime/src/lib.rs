@@ -7,12 +7,10 @@ pub mod events;
 pub mod informer;
 pub mod metrics;
 pub mod objects;
-// A file `queue.rs` of unknown author lies beside the folder and is not built. The attribute goes with it.
-#[path = "queue/mod.rs"]
 pub mod queue;
 pub mod shutdown;
 
-pub use informer::{Change, Handle, Informers, ObjectKey, Scope};
+pub use informer::{Change, Handle, Informers, ObjectKey, Projection, Scope};
 pub use objects::Objects;
 pub use queue::{Action, Queue};
 pub use shutdown::Shutdown;

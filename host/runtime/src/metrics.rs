@@ -116,7 +116,8 @@ impl QueueMetrics {
             depth: metrics.gauges("workqueue_depth", "Keys that are ready and wait for a worker"),
             adds: metrics.counters("workqueue_adds", "Keys that became ready"),
             retries: metrics.counters("workqueue_retries", "Keys that came back after a failure"),
-            latency: metrics.durations("workqueue_queue_duration_seconds", "How long ready keys wait for a worker"),
+            latency: metrics
+                .durations("workqueue_queue_duration_seconds", "How long ready keys wait for a worker"),
             work: metrics.durations("workqueue_work_duration_seconds", "How long a reconcile takes"),
         }
     }

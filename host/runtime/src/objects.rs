@@ -73,24 +73,53 @@ impl Objects {
 
     /// Applies a JSON Patch (a list of operations).
     pub async fn patch_json(&self, namespace: &str, name: &str, patch: &Value) -> Result<Value, Error> {
-        self.send(Method::PATCH, &self.path(namespace, name), Some(patch), Some("application/json-patch+json")).await
+        self.send(
+            Method::PATCH,
+            &self.path(namespace, name),
+            Some(patch),
+            Some("application/json-patch+json"),
+        )
+        .await
     }
 
     /// Applies a JSON Patch to the status.
-    pub async fn patch_status_json(&self, namespace: &str, name: &str, patch: &Value) -> Result<Value, Error> {
+    pub async fn patch_status_json(
+        &self,
+        namespace: &str,
+        name: &str,
+        patch: &Value,
+    ) -> Result<Value, Error> {
         let path = self.path(namespace, name) + "/status";
         self.send(Method::PATCH, &path, Some(patch), Some("application/json-patch+json")).await
     }
 
     /// Applies a merge patch.
     pub async fn patch_merge(&self, namespace: &str, name: &str, patch: &Value) -> Result<Value, Error> {
-        self.send(Method::PATCH, &self.path(namespace, name), Some(patch), Some("application/merge-patch+json")).await
+        self.send(
+            Method::PATCH,
+            &self.path(namespace, name),
+            Some(patch),
+            Some("application/merge-patch+json"),
+        )
+        .await
     }
 
     /// Applies a merge patch to the status.
-    pub async fn patch_status_merge(&self, namespace: &str, name: &str, patch: &Value) -> Result<Value, Error> {
+    pub async fn patch_status_merge(
+        &self,
+        namespace: &str,
+        name: &str,
+        patch: &Value,
+    ) -> Result<Value, Error> {
         let path = self.path(namespace, name) + "/status";
         self.send(Method::PATCH, &path, Some(patch), Some("application/merge-patch+json")).await
+    }
+
+    /// Applies the object server-side as `manager`; with `force`, fields of other managers are taken over.
+    pub async fn apply(&self, object: &Value, manager: &str, force: bool) -> Result<Value, Error> {
+        let path = self.path(str_of(object, "namespace"), str_of(object, "name"));
+        let path = format!("{path}?fieldManager={}&force={force}", escape(manager));
+        self.send(Method::PATCH, &path, Some(object), Some("application/apply-patch+yaml")).await
     }
 
     /// Deletes the object; false if there was none. With a `uid`, only the object of that uid.
@@ -113,7 +142,8 @@ impl Objects {
         if let (Some(uid), Some(map)) = (uid, options.as_object_mut()) {
             map.insert("preconditions".into(), json!({ "uid": uid }));
         }
-        found(self.send(Method::DELETE, &self.path(namespace, name), Some(&options), None).await).map(|o| o.is_some())
+        found(self.send(Method::DELETE, &self.path(namespace, name), Some(&options), None).await)
+            .map(|o| o.is_some())
     }
 
     fn collection(&self, namespace: &str) -> String {
@@ -124,7 +154,13 @@ impl Objects {
         format!("{}/{}", self.collection(namespace), escape(name))
     }
 
-    async fn send(&self, method: Method, path: &str, body: Option<&Value>, content: Option<&str>) -> Result<Value, Error> {
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        content: Option<&str>,
+    ) -> Result<Value, Error> {
         let bytes = match body {
             Some(value) => serde_json::to_vec(value).map_err(Error::SerdeError)?,
             None => Vec::new(),
@@ -181,7 +217,9 @@ pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => escaped.push(char::from(byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                escaped.push(char::from(byte))
+            }
             _ => escaped.push_str(&format!("%{byte:02X}")),
         }
     }

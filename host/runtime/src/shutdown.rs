@@ -10,6 +10,8 @@ use tokio_util::task::TaskTracker;
 #[derive(Clone, Debug, Default)]
 pub struct Shutdown {
     token: CancellationToken,
+    /// Whoever waits for tasks is to wait no longer.
+    impatient: CancellationToken,
     tracker: TaskTracker,
 }
 
@@ -26,7 +28,11 @@ impl Shutdown {
 
     /// A part that can be stopped by itself and stops with the whole.
     pub fn child(&self) -> Self {
-        Self { token: self.token.child_token(), tracker: self.tracker.clone() }
+        Self {
+            token: self.token.child_token(),
+            impatient: self.impatient.clone(),
+            tracker: self.tracker.clone(),
+        }
     }
 
     /// Starts a task that the process waits for when it stops.
@@ -53,30 +59,30 @@ impl Shutdown {
         self.token.cancelled().await;
     }
 
-    /// Gives the signal and waits for all tasks; false if the deadline came first.
+    /// Gives the signal and waits for all tasks; false if the deadline, or a second signal, came first.
     pub async fn drain(&self, deadline: Duration) -> bool {
         self.cancel();
         self.tracker.close();
-        tokio::time::timeout(deadline, self.tracker.wait()).await.is_ok()
+        tokio::select! {
+            () = self.tracker.wait() => true,
+            () = self.impatient.cancelled() => false,
+            () = tokio::time::sleep(deadline) => false,
+        }
     }
 
-    /// Gives the signal on SIGINT or SIGTERM; a second one ends the process at once.
+    /// Gives the signal on SIGINT or SIGTERM; a second one ends the wait of `drain`.
     pub fn on_signals(&self) -> std::io::Result<()> {
         use tokio::signal::unix::{SignalKind, signal};
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
-        let token = self.token.clone();
+        let tokens = [self.token.clone(), self.impatient.clone()];
         tokio::spawn(async move {
-            for second in [false, true] {
+            for token in tokens {
                 tokio::select! {
                     _ = interrupt.recv() => {}
                     _ = terminate.recv() => {}
                 }
-                if second {
-                    tracing::warn!("second signal, ending at once");
-                    std::process::exit(130);
-                }
-                tracing::info!("stopping; a second signal ends at once");
+                tracing::info!("told to stop; told again, the process waits for nothing");
                 token.cancel();
             }
         });

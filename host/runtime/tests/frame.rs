@@ -1,4 +1,11 @@
 //! Events, the admin port and shutdown.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests may stop at the first surprise"
+)]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -30,23 +37,36 @@ async fn events_are_counted_and_not_repeated() {
         recorder.warning(&object, "SyncFailed", "no route");
     }
     recorder.normal(&object, "SyncSucceed", "fine");
-    recorder.normal(Reference { kind: "Cluster".into(), name: "m1".into(), ..Reference::default() }, "Joined", "hello");
+    recorder.normal(
+        Reference { kind: "Cluster".into(), name: "m1".into(), ..Reference::default() },
+        "Joined",
+        "hello",
+    );
     recorder.normal(&json!({}), "Lost", "no object");
     tokio::time::sleep(Duration::from_secs(301)).await;
     recorder.warning(&object, "SyncFailed", "no route");
     tokio::time::sleep(Duration::from_secs(1)).await;
 
     let log = log.lock().unwrap();
-    let calls: Vec<_> = log.iter().map(|(call, body)| (call.as_str(), body["reason"].as_str(), body["count"].as_i64())).collect();
-    assert_eq!(calls[..3], [
-        ("POST /api/v1/namespaces/shop/events", Some("SyncFailed"), Some(1)),
-        ("POST /api/v1/namespaces/shop/events", Some("SyncSucceed"), Some(1)),
-        ("POST /api/v1/namespaces/default/events", Some("Joined"), Some(1)),
-    ]);
+    let calls: Vec<_> = log
+        .iter()
+        .map(|(call, body)| (call.as_str(), body["reason"].as_str(), body["count"].as_i64()))
+        .collect();
+    assert_eq!(
+        calls[..3],
+        [
+            ("POST /api/v1/namespaces/shop/events", Some("SyncFailed"), Some(1)),
+            ("POST /api/v1/namespaces/shop/events", Some("SyncSucceed"), Some(1)),
+            ("POST /api/v1/namespaces/default/events", Some("Joined"), Some(1)),
+        ]
+    );
     assert_eq!(calls.len(), 4);
     assert!(calls[3].0.starts_with("PATCH /api/v1/namespaces/shop/events/web."));
     assert_eq!(calls[3].2, Some(4));
-    assert_eq!(log[0].1["involvedObject"], json!({ "apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "namespace": "shop", "uid": "u" }));
+    assert_eq!(
+        log[0].1["involvedObject"],
+        json!({ "apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "namespace": "shop", "uid": "u" })
+    );
     drop(log);
     assert!(shutdown.drain(Duration::from_secs(5)).await);
 }
@@ -70,7 +90,10 @@ async fn admin_port() {
 async fn get(address: std::net::SocketAddr, path: &str) -> (u16, String) {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").as_bytes()).await.unwrap();
+    stream
+        .write_all(format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").as_bytes())
+        .await
+        .unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).await.unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap();

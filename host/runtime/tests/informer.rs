@@ -1,4 +1,11 @@
 //! Informers against a scripted server.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests may stop at the first surprise"
+)]
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -54,7 +61,10 @@ impl Answer {
 
     fn list_end(&self, version: u32) {
         let annotations = json!({ "k8s.io/initial-events-end": "true" });
-        self.send("BOOKMARK", json!({ "metadata": { "resourceVersion": version.to_string(), "annotations": annotations } }));
+        self.send(
+            "BOOKMARK",
+            json!({ "metadata": { "resourceVersion": version.to_string(), "annotations": annotations } }),
+        );
     }
 }
 
@@ -87,12 +97,22 @@ fn pods() -> Gvr {
 }
 
 fn show(change: &Change) -> String {
-    let version = |object: &Option<Arc<Value>>| object.as_ref().map_or("-".into(), |o| o.resource_version().to_owned());
-    format!("{} {}>{}{}", change.key, version(&change.old), version(&change.new), if change.initial { " initial" } else { "" })
+    let version =
+        |object: &Option<Arc<Value>>| object.as_ref().map_or("-".into(), |o| o.resource_version().to_owned());
+    format!(
+        "{} {}>{}{}",
+        change.key,
+        version(&change.old),
+        version(&change.new),
+        if change.initial { " initial" } else { "" }
+    )
 }
 
 async fn next(changes: &mut mpsc::UnboundedReceiver<Change>) -> String {
-    let change = tokio::time::timeout(Duration::from_secs(5), changes.recv()).await.expect("no change in 5 s").unwrap();
+    let change = tokio::time::timeout(Duration::from_secs(5), changes.recv())
+        .await
+        .expect("no change in 5 s")
+        .unwrap();
     show(&change)
 }
 
@@ -128,7 +148,12 @@ async fn streams_a_list_then_changes() {
     let asked = script.asked();
     assert_eq!(asked.len(), 1);
     assert!(asked[0].starts_with("/api/v1/pods?watch=true"), "{asked:?}");
-    for part in ["sendInitialEvents=true", "resourceVersionMatch=NotOlderThan", "allowWatchBookmarks=true", "labelSelector=karmada.io%2Fmanaged%3Dtrue"] {
+    for part in [
+        "sendInitialEvents=true",
+        "resourceVersionMatch=NotOlderThan",
+        "allowWatchBookmarks=true",
+        "labelSelector=karmada.io%2Fmanaged%3Dtrue",
+    ] {
         assert!(asked[0].contains(part), "{part} in {asked:?}");
     }
 }

@@ -60,7 +60,10 @@ async fn delays_keep_the_earlier_end_and_yield_to_adds() {
     assert_eq!(queue.get().await, Some("b"));
     queue.done(&"b");
     let waiting = queue.clone();
-    assert!(tokio::time::timeout(2000 * MS, waiting.get()).await.is_err(), "the pause was cancelled by the add");
+    assert!(
+        tokio::time::timeout(2000 * MS, waiting.get()).await.is_err(),
+        "the pause was cancelled by the add"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,7 +5,9 @@ use windlass_object::gvk::Gvk;
 use windlass_object::meta::Meta;
 
 use crate::denied::{Denied, Warning};
-use crate::{binding, cluster, overrides, propagation, protection, work};
+use crate::{
+    binding, cluster, multi_cluster_service, overrides, propagation, protection, taint_policy, work,
+};
 
 /// What is done to the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,16 +27,22 @@ pub struct Gates {
     pub customized_cluster_resource_modeling: bool,
     /// Names of a binding's components are checked.
     pub multiple_pod_templates_scheduling: bool,
+    /// ClusterTaintPolicies may add NoExecute taints.
+    pub allow_no_execute_taint_policy: bool,
 }
 
 impl Default for Gates {
     fn default() -> Self {
-        Self { customized_cluster_resource_modeling: true, multiple_pod_templates_scheduling: false }
+        Self {
+            customized_cluster_resource_modeling: true,
+            multiple_pod_templates_scheduling: false,
+            allow_no_execute_taint_policy: false,
+        }
     }
 }
 
-/// Admits a write with the default gates: sets defaults, ids and finalizers in `object`, then checks it. `old` is the stored object on update
-/// and delete; `object` isn't looked at on delete. Kinds that have no rules are admitted as they are.
+/// Admits a write with the default gates: sets defaults, ids and finalizers in `object`, then checks it.
+/// `old` is the stored object on update and delete; `object` isn't looked at on delete. Kinds that have no rules are admitted as they are.
 ///
 /// Writes of subresources (`/status`) are not for admission.
 pub fn admit(
@@ -79,6 +87,12 @@ pub fn admit_with(
             (Some("clusterresourcebinding.karmada.io"), binding::admit(gates, &write, object, false))
         }
         ("work.karmada.io", "Work") => (Some("work.karmada.io"), work::admit(object)),
+        ("policy.karmada.io", "ClusterTaintPolicy") => {
+            (Some("clustertaintpolicy.karmada.io"), taint_policy::admit(gates, &write, object))
+        }
+        ("networking.karmada.io", "MultiClusterService") => {
+            (Some("multiclusterservice.karmada.io"), multi_cluster_service::admit(&write, object))
+        }
         _ => return Ok(Vec::new()),
     };
     result.map_err(|denied| Denied { webhook, ..denied })

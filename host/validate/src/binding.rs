@@ -13,7 +13,12 @@ use crate::denied::{Denied, Warning};
 use crate::fields::Errors;
 use crate::permanent_id;
 
-pub(crate) fn admit(gates: Gates, write: &Write<'_>, object: &mut Value, namespaced: bool) -> Result<Vec<Warning>, Denied> {
+pub(crate) fn admit(
+    gates: Gates,
+    write: &Write<'_>,
+    object: &mut Value,
+    namespaced: bool,
+) -> Result<Vec<Warning>, Denied> {
     if write.is_create() {
         permanent_id::ensure(object, if namespaced { LABEL_BINDING_ID } else { LABEL_CLUSTER_BINDING_ID });
     }

@@ -22,7 +22,12 @@ impl Denied {
     }
 
     pub(crate) fn undecodable(error: &serde_json::Error) -> Self {
-        Self { code: 400, reason: "BadRequest", message: format!("the object can't be read: {error}"), webhook: None }
+        Self {
+            code: 400,
+            reason: "BadRequest",
+            message: format!("the object can't be read: {error}"),
+            webhook: None,
+        }
     }
 
     /// The message as an API server with admission webhooks words it.

@@ -11,7 +11,9 @@ use crate::fields::Errors;
 const GRACE_PERIOD: i64 = 600;
 
 pub(crate) fn set_defaults(policy: &mut Value) {
-    let Some(application) = path::get_mut(policy, &["spec", "failover", "application"]).filter(|a| a.is_object()) else {
+    let Some(application) =
+        path::get_mut(policy, &["spec", "failover", "application"]).filter(|a| a.is_object())
+    else {
         return;
     };
     let mode = path::str_at(application, &["purgeMode"]);
@@ -41,12 +43,18 @@ pub(crate) fn check(spec: &PropagationSpec, errors: &mut Errors) {
 
 fn check_application(application: &ApplicationFailover, path: &str, errors: &mut Errors) {
     if let Some(seconds @ ..0) = application.decision_conditions.toleration_seconds {
-        errors.invalid(&format!("{path}.decisionConditions.tolerationSeconds"), seconds, "must not be negative");
+        errors.invalid(
+            &format!("{path}.decisionConditions.tolerationSeconds"),
+            seconds,
+            "must not be negative",
+        );
     }
     let gracefully = application.purge_mode.unwrap_or(PurgeMode::Gracefully) == PurgeMode::Gracefully;
     let at = format!("{path}.gracePeriodSeconds");
     match application.grace_period_seconds {
-        Some(seconds) if !gracefully => errors.invalid(&at, seconds, "has no meaning unless purgeMode is Gracefully"),
+        Some(seconds) if !gracefully => {
+            errors.invalid(&at, seconds, "has no meaning unless purgeMode is Gracefully")
+        }
         None if gracefully => errors.invalid(&at, Value::Null, "must be set when purgeMode is Gracefully"),
         Some(seconds @ ..=0) => errors.invalid(&at, seconds, "must be greater than 0"),
         _ => {}

@@ -23,11 +23,19 @@ impl Errors {
 
     pub(crate) fn unsupported(&mut self, path: &str, value: impl Serialize, supported: &[&str]) {
         let words: Vec<String> = supported.iter().map(|w| format!("{w:?}")).collect();
-        self.push(format!("{path}: Unsupported value: {}: supported values: {}", show(value), words.join(", ")));
+        self.push(format!(
+            "{path}: Unsupported value: {}: supported values: {}",
+            show(value),
+            words.join(", ")
+        ));
     }
 
     pub(crate) fn duplicate(&mut self, path: &str, value: impl Serialize) {
         self.push(format!("{path}: Duplicate value: {}", show(value)));
+    }
+
+    pub(crate) fn forbidden(&mut self, path: &str, detail: &str) {
+        self.push(format!("{path}: Forbidden: {detail}"));
     }
 
     /// Adds the error of a check, if there is one.

@@ -13,12 +13,14 @@ mod denied;
 mod failover;
 mod fields;
 mod models;
+mod multi_cluster_service;
 mod overriders;
 mod overrides;
 mod permanent_id;
 mod placement;
 mod propagation;
 mod protection;
+mod taint_policy;
 mod work;
 
 pub use admit::{Gates, Operation, admit, admit_with};

@@ -47,12 +47,18 @@ pub(crate) fn check(models: &[ResourceModel], errors: &mut Errors) {
                 return errors.invalid(&format!("{at}.grade"), model.grade, "each grade may appear once");
             }
             if previous.ranges.len() != model.ranges.len() {
-                return errors.invalid(&format!("{at}.ranges"), model.ranges.len(), "all models must have the same number of ranges");
+                return errors.invalid(
+                    &format!("{at}.ranges"),
+                    model.ranges.len(),
+                    "all models must have the same number of ranges",
+                );
             }
         }
         for (j, range) in model.ranges.iter().enumerate() {
             let at = format!("{at}.ranges[{j}]");
-            let (Ok(min), Ok(max)) = (Quantity::parse(range.min.as_str()), Quantity::parse(range.max.as_str())) else {
+            let (Ok(min), Ok(max)) =
+                (Quantity::parse(range.min.as_str()), Quantity::parse(range.max.as_str()))
+            else {
                 return errors.invalid(&at, range, "min and max must be quantities");
             };
             if max <= min {
@@ -60,7 +66,11 @@ pub(crate) fn check(models: &[ResourceModel], errors: &mut Errors) {
             }
             match previous.map(|p| p.ranges.get(j)) {
                 None if !min.is_zero() => {
-                    return errors.invalid(&format!("{at}.min"), &range.min, "the first model must begin at 0");
+                    return errors.invalid(
+                        &format!("{at}.min"),
+                        &range.min,
+                        "the first model must begin at 0",
+                    );
                 }
                 Some(Some(before)) if before.name != range.name => {
                     let detail = "all models must name the same resources in the same order";
@@ -74,7 +84,11 @@ pub(crate) fn check(models: &[ResourceModel], errors: &mut Errors) {
                 _ => {}
             }
             if i + 1 == models.len() && max.value() != i64::MAX {
-                return errors.invalid(&format!("{at}.max"), &range.max, format!("the last model must end at {INFINITE}"));
+                return errors.invalid(
+                    &format!("{at}.max"),
+                    &range.max,
+                    format!("the last model must end at {INFINITE}"),
+                );
             }
         }
         previous = Some(model);

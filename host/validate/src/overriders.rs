@@ -36,7 +36,11 @@ pub(crate) fn check(overriders: &Overriders, path: &str, errors: &mut Errors) {
     for (j, overrider) in overriders.field_overrider.iter().enumerate() {
         let at = format!("{path}.fieldOverrider[{j}]");
         match (overrider.json.is_empty(), overrider.yaml.is_empty()) {
-            (false, false) => errors.invalid(&at, &overrider.field_path, "json and yaml are exclusive: the document has one format"),
+            (false, false) => errors.invalid(
+                &at,
+                &overrider.field_path,
+                "json and yaml are exclusive: the document has one format",
+            ),
             (true, true) => errors.required(&at, "json or yaml must be given"),
             _ => {}
         }
@@ -51,7 +55,11 @@ pub(crate) fn check(overriders: &Overriders, path: &str, errors: &mut Errors) {
         let at = format!("{path}.plaintext[{j}]");
         check_pointer(&format!("{at}.path"), &overrider.path, errors);
         if overrider.operator != OverriderOperator::Remove && overrider.value.is_none() {
-            errors.invalid(&format!("{at}.value"), Value::Null, format!("a value is needed for {}", overrider.operator));
+            errors.invalid(
+                &format!("{at}.value"),
+                Value::Null,
+                format!("a value is needed for {}", overrider.operator),
+            );
         }
     }
 }
@@ -60,7 +68,9 @@ fn check_operation(operation: &DocumentOperation, path: &str, errors: &mut Error
     check_pointer(&format!("{path}.subPath"), &operation.sub_path, errors);
     let at = format!("{path}.value");
     match (operation.operator, &operation.value) {
-        (OverriderOperator::Remove, Some(value)) => errors.invalid(&at, value, "no value is allowed for remove"),
+        (OverriderOperator::Remove, Some(value)) => {
+            errors.invalid(&at, value, "no value is allowed for remove")
+        }
         (OverriderOperator::Add | OverriderOperator::Replace, None) => {
             errors.invalid(&at, Value::Null, format!("a value is needed for {}", operation.operator));
         }

@@ -23,7 +23,9 @@ pub(crate) fn admit(write: &Write<'_>, object: &mut Value, namespaced: bool) -> 
     errors.into_result()?;
     let mut warnings = Vec::new();
     if spec.target_cluster.is_some() || !spec.overriders.is_empty() {
-        warnings.push(Warning("spec.targetCluster and spec.overriders are deprecated; use spec.overrideRules".into()));
+        warnings.push(Warning(
+            "spec.targetCluster and spec.overriders are deprecated; use spec.overrideRules".into(),
+        ));
     }
     Ok(warnings)
 }
@@ -37,7 +39,11 @@ fn check(spec: &OverrideSpec, namespace: &str, errors: &mut Errors) {
     }
     if !spec.overriders.is_empty() {
         if spec.override_rules.is_some() {
-            errors.invalid("spec.overriders", &spec.overriders, "excludes overrideRules: move it into a rule");
+            errors.invalid(
+                "spec.overriders",
+                &spec.overriders,
+                "excludes overrideRules: move it into a rule",
+            );
         }
         overriders::check(&spec.overriders, "spec.overriders", errors);
     }

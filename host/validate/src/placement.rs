@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use windlass_api::Placement;
 use windlass_api::placement::{
-    ClusterAffinityTerm, ReplicaDivisionPreference, ReplicaSchedulingType, SpreadConstraint, SpreadField, WorkloadAffinity,
+    ClusterAffinityTerm, ReplicaDivisionPreference, ReplicaSchedulingType, SpreadConstraint, SpreadField,
+    WorkloadAffinity,
 };
 use windlass_object::label;
 
@@ -71,14 +72,22 @@ fn check_terms(terms: &[ClusterAffinityTerm], path: &str, errors: &mut Errors) {
 fn check_overflow(term: &ClusterAffinityTerm, path: &str, errors: &mut Errors) {
     let Some(overflow) = &term.overflow_affinities else { return };
     if affinity::is_empty(&term.affinity) {
-        errors.invalid(path, overflow, "needs a primary group: set labelSelector, fieldSelector, clusterNames or exclude beside it");
+        errors.invalid(
+            path,
+            overflow,
+            "needs a primary group: set labelSelector, fieldSelector, clusterNames or exclude beside it",
+        );
     }
     let mut names = BTreeSet::from([&term.affinity_name]);
     for (k, group) in overflow.iter().enumerate() {
         let at = format!("{path}[{k}].affinityName");
         errors.check(&at, &group.affinity_name, label::check_key(&group.affinity_name));
         if !names.insert(&group.affinity_name) {
-            errors.invalid(&at, &group.affinity_name, "the name is used already, by the primary group or another overflow group");
+            errors.invalid(
+                &at,
+                &group.affinity_name,
+                "the name is used already, by the primary group or another overflow group",
+            );
         }
         affinity::check(&group.affinity, &format!("{path}[{k}]"), errors);
     }
@@ -90,7 +99,11 @@ fn check_spread(constraints: &[SpreadConstraint], path: &str, errors: &mut Error
     for (i, constraint) in constraints.iter().enumerate() {
         let at = format!("{path}[{i}]");
         if constraint.spread_by_field.is_some() && !constraint.spread_by_label.is_empty() {
-            errors.invalid(&at, constraint, "spreadByField and spreadByLabel are exclusive: set one of the two");
+            errors.invalid(
+                &at,
+                constraint,
+                "spreadByField and spreadByLabel are exclusive: set one of the two",
+            );
         }
         if constraint.min_groups < 0 {
             errors.invalid(&at, constraint, "minGroups must not be negative");
@@ -109,10 +122,18 @@ fn check_spread(constraints: &[SpreadConstraint], path: &str, errors: &mut Error
         }
     }
     for field in repeated {
-        errors.invalid(path, field, format!("spreadByField {field:?} is used more than once", field = field.as_str()));
+        errors.invalid(
+            path,
+            field,
+            format!("spreadByField {field:?} is used more than once", field = field.as_str()),
+        );
     }
     if !fields.is_empty() && !fields.contains(&SpreadField::Cluster) {
-        errors.invalid(path, &fields, "a constraint with spreadByField \"cluster\" is needed beside those by other fields");
+        errors.invalid(
+            path,
+            &fields,
+            "a constraint with spreadByField \"cluster\" is needed beside those by other fields",
+        );
     }
 }
 

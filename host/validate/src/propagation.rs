@@ -55,7 +55,11 @@ pub(crate) fn default_namespaces(object: &mut Value, namespace: &str) {
 }
 
 /// Checks that selectors of a namespaced policy stay in its namespace.
-pub(crate) fn check_namespaces(selectors: &[windlass_api::ResourceSelector], namespace: &str, errors: &mut Errors) {
+pub(crate) fn check_namespaces(
+    selectors: &[windlass_api::ResourceSelector],
+    namespace: &str,
+    errors: &mut Errors,
+) {
     if namespace.is_empty() {
         return;
     }
@@ -69,7 +73,8 @@ pub(crate) fn check_namespaces(selectors: &[windlass_api::ResourceSelector], nam
 
 fn set_defaults(object: &mut Value, namespace: &str) {
     default_namespaces(object, namespace);
-    let constraints = path::get_mut(object, &["spec", "placement", "spreadConstraints"]).and_then(Value::as_array_mut);
+    let constraints =
+        path::get_mut(object, &["spec", "placement", "spreadConstraints"]).and_then(Value::as_array_mut);
     for constraint in constraints.into_iter().flatten() {
         let by_field = path::str_at(constraint, &["spreadByField"]);
         if by_field.is_empty() && path::str_at(constraint, &["spreadByLabel"]).is_empty() {
@@ -80,9 +85,9 @@ fn set_defaults(object: &mut Value, namespace: &str) {
         }
     }
     let selectors = path::list_at(object, &["spec", "resourceSelectors"]);
-    let imports = selectors.iter().any(|s| {
-        s.kind() == "ServiceImport" && s.api_version() == "multicluster.x-k8s.io/v1alpha1"
-    });
+    let imports = selectors
+        .iter()
+        .any(|s| s.kind() == "ServiceImport" && s.api_version() == "multicluster.x-k8s.io/v1alpha1");
     if imports {
         path::set(object, &["spec", "propagateDeps"], true.into());
     }
@@ -128,7 +133,8 @@ fn check(spec: &PropagationSpec, namespace: &str, errors: &mut Errors) {
         && suspension.dispatching == Some(true)
         && suspension.dispatching_on_clusters.as_ref().is_some_and(|c| !c.cluster_names.is_empty())
     {
-        let detail = "dispatching to all clusters is stopped; dispatchingOnClusters.clusterNames must be empty then";
+        let detail =
+            "dispatching to all clusters is stopped; dispatchingOnClusters.clusterNames must be empty then";
         errors.invalid("spec.suspension", json!({ "dispatching": true }), detail);
     }
 }
@@ -141,7 +147,9 @@ fn warnings(spec: &PropagationSpec) -> Vec<Warning> {
     for (i, toleration) in spec.placement.cluster_tolerations.iter().enumerate() {
         let exists = toleration.operator.as_deref() == Some("Exists");
         if exists && toleration.value.as_deref().is_some_and(|v| !v.is_empty()) {
-            warnings.push(Warning(format!("spec.placement.clusterTolerations[{i}]: the value has no effect with Exists")));
+            warnings.push(Warning(format!(
+                "spec.placement.clusterTolerations[{i}]: the value has no effect with Exists"
+            )));
         }
     }
     warnings

@@ -1,5 +1,12 @@
 //! Admission against its case files. A case has `object` and perhaps `old`; then either `denied`, a list of texts that the
 //! refusal must contain, or `result`, fields that the admitted object must have (a null: must not have), or neither.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests may stop at the first surprise"
+)]
 
 use std::fs;
 use std::path::Path;
@@ -63,7 +70,9 @@ fn run(file: &str, case: Case) {
             }
             let text: Vec<String> = warnings.iter().map(ToString::to_string).collect();
             match case.warned {
-                Some(wanted) => assert!(text.join("\n").contains(&wanted), "{at}: {wanted:?} is not in {text:?}"),
+                Some(wanted) => {
+                    assert!(text.join("\n").contains(&wanted), "{at}: {wanted:?} is not in {text:?}")
+                }
                 None => assert!(text.is_empty(), "{at}: unexpected warnings {text:?}"),
             }
             // Admission of what was admitted changes nothing.

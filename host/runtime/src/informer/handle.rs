@@ -6,9 +6,9 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::Scope;
 use super::key::ObjectKey;
 use super::store::{Change, Store};
-use super::Scope;
 
 /// A running informer; its watch ends when the last handle is dropped.
 pub(super) struct Shared {
@@ -81,7 +81,11 @@ impl Handle {
 
     /// Adds an index: `function` says under which values an object is found. If an index of that name is there
     /// already, it stays.
-    pub fn add_index(&self, name: &'static str, function: impl Fn(&Value) -> Vec<String> + Send + Sync + 'static) {
+    pub fn add_index(
+        &self,
+        name: &'static str,
+        function: impl Fn(&Value) -> Vec<String> + Send + Sync + 'static,
+    ) {
         self.shared.store.add_index(name, Box::new(function));
     }
 

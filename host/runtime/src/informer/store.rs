@@ -34,7 +34,9 @@ impl Change {
     /// Whether the generation or the deletion timestamp differs: a change of what is wanted.
     pub fn is_of_spec(&self) -> bool {
         match (&self.old, &self.new) {
-            (Some(old), Some(new)) => old.generation() != new.generation() || old.is_deleting() != new.is_deleting(),
+            (Some(old), Some(new)) => {
+                old.generation() != new.generation() || old.is_deleting() != new.is_deleting()
+            }
             _ => true,
         }
     }
@@ -89,7 +91,11 @@ impl Store {
     pub(super) fn list_in(&self, namespace: &str) -> Vec<Arc<Value>> {
         let start = ObjectKey::new(namespace, "");
         self.read(|o| {
-            o.by_key.range(start..).take_while(|(key, _)| key.namespace == namespace).map(|(_, v)| v.clone()).collect()
+            o.by_key
+                .range(start..)
+                .take_while(|(key, _)| key.namespace == namespace)
+                .map(|(_, v)| v.clone())
+                .collect()
         })
     }
 

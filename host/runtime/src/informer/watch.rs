@@ -98,7 +98,13 @@ pub(super) async fn run(client: Client, scope: Scope, store: Arc<Store>, stop: C
     }
 }
 
-async fn attempt(client: &Client, scope: &Scope, store: &Store, position: &mut Position, pause: &mut Duration) -> End {
+async fn attempt(
+    client: &Client,
+    scope: &Scope,
+    store: &Store,
+    position: &mut Position,
+    pause: &mut Duration,
+) -> End {
     if position.version.is_none() && !position.streams {
         match list(client, scope).await {
             Ok((items, version)) => {
@@ -115,7 +121,13 @@ async fn attempt(client: &Client, scope: &Scope, store: &Store, position: &mut P
     }
 }
 
-async fn stream(client: &Client, scope: &Scope, store: &Store, position: &mut Position, pause: &mut Duration) -> End {
+async fn stream(
+    client: &Client,
+    scope: &Scope,
+    store: &Store,
+    position: &mut Position,
+    pause: &mut Duration,
+) -> End {
     let mut query = format!("watch=true&allowWatchBookmarks=true&timeoutSeconds={WATCH_SECONDS}");
     match &position.version {
         Some(version) => query.push_str(&format!("&resourceVersion={}", escape(version))),
@@ -129,7 +141,9 @@ async fn stream(client: &Client, scope: &Scope, store: &Store, position: &mut Po
     match parts.status {
         StatusCode::OK => {}
         StatusCode::GONE => return End::Expired,
-        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY if position.version.is_none() && position.streams => {
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY
+            if position.version.is_none() && position.streams =>
+        {
             return End::NoStreaming;
         }
         status => return End::Failed(refusal(status, body).await),
@@ -140,7 +154,9 @@ async fn stream(client: &Client, scope: &Scope, store: &Store, position: &mut Po
     loop {
         let line = match lines.next().await {
             Ok(Some(line)) => line,
-            Ok(None) if listed.is_some() => return End::Failed("the watch ended before its list was complete".into()),
+            Ok(None) if listed.is_some() => {
+                return End::Failed("the watch ended before its list was complete".into());
+            }
             Ok(None) => return End::Closed,
             Err(error) => return End::Failed(error),
         };
@@ -151,7 +167,7 @@ async fn stream(client: &Client, scope: &Scope, store: &Store, position: &mut Po
         let version = event.object.resource_version().to_owned();
         match event.type_.as_str() {
             "ADDED" | "MODIFIED" => {
-                slim(&mut event.object);
+                slim(&mut event.object, scope);
                 let object = Arc::new(event.object);
                 match &mut listed {
                     Some(listed) => listed.push(object),
@@ -197,7 +213,8 @@ async fn list(client: &Client, scope: &Scope) -> Result<(Vec<Arc<Value>>, String
             return Err(refusal(parts.status, body).await);
         }
         let bytes = body.collect_bytes().await.map_err(|error| format!("the list broke off: {error}"))?;
-        let mut page: Value = serde_json::from_slice(&bytes).map_err(|error| format!("the list can't be read: {error}"))?;
+        let mut page: Value =
+            serde_json::from_slice(&bytes).map_err(|error| format!("the list can't be read: {error}"))?;
         let kind = page.kind().trim_end_matches("List").to_owned();
         let api_version = page.api_version().to_owned();
         if let Some(Value::Array(page_items)) = page.get_mut("items").map(Value::take) {
@@ -207,7 +224,7 @@ async fn list(client: &Client, scope: &Scope) -> Result<(Vec<Arc<Value>>, String
                     map.entry("apiVersion").or_insert_with(|| api_version.clone().into());
                     map.entry("kind").or_insert_with(|| kind.clone().into());
                 }
-                slim(&mut item);
+                slim(&mut item, scope);
                 items.push(Arc::new(item));
             }
         }
@@ -242,6 +259,9 @@ fn error_event(status: &Value) -> End {
 }
 
 /// Takes off what nobody reads.
-fn slim(object: &mut Value) {
+fn slim(object: &mut Value, scope: &Scope) {
     object.metadata_mut().remove("managedFields");
+    if let Some(projection) = scope.projection {
+        (projection.keep)(object);
+    }
 }

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::metrics::QueueMetrics;
 use state::{Next, State};
 
-pub use workers::{Action, run};
+pub use workers::{Action, run, spawn};
 
 /// Priority of keys from initial lists and other mass changes: after everything that just happened.
 pub const INITIAL: i32 = -100;
@@ -48,7 +48,14 @@ impl<K: Clone + Eq + Hash + Debug> Queue<K> {
 
     /// A queue with pauses of its own.
     pub fn with_backoff(name: &'static str, base: Duration, max: Duration) -> Self {
-        let inner = Inner { name, base, max, state: Mutex::new(State::new()), wake: Notify::new(), metrics: Mutex::default() };
+        let inner = Inner {
+            name,
+            base,
+            max,
+            state: Mutex::new(State::new()),
+            wake: Notify::new(),
+            metrics: Mutex::default(),
+        };
         Self { inner: Arc::new(inner) }
     }
 

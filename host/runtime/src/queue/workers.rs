@@ -3,13 +3,15 @@
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::join_all;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::Queue;
+use crate::shutdown::Shutdown;
 
 /// When a key that was reconciled well comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,28 +22,52 @@ pub enum Action {
     After(Duration, &'static str),
 }
 
-/// Runs `workers` workers over the queue; returns once it is shut down and all work in hand is finished.
+/// Runs `workers` workers, each a task of its own, over the queue; returns once it is shut down and all work in hand
+/// is finished. Dropping the future aborts the workers.
 ///
 /// An error, and a panic too, brings the key back after a pause that doubles with each failure.
 pub async fn run<K, F, Fut, E>(queue: Queue<K>, workers: usize, reconcile: F)
 where
-    K: Clone + Eq + Hash + Debug + Send,
-    F: Fn(K) -> Fut,
-    Fut: Future<Output = Result<Action, E>>,
-    E: Display,
+    K: Clone + Eq + Hash + Debug + Send + Sync + 'static,
+    F: Fn(K) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Action, E>> + Send + 'static,
+    E: Display + Send + 'static,
 {
-    let (queue, reconcile) = (&queue, &reconcile);
-    join_all((0..workers.max(1)).map(|_| async move {
-        while let Some(key) = queue.get().await {
-            work(queue, key, reconcile).await;
+    let reconcile = Arc::new(reconcile);
+    let mut tasks = JoinSet::new();
+    for _ in 0..workers.max(1) {
+        let (queue, reconcile) = (queue.clone(), reconcile.clone());
+        tasks.spawn(async move {
+            while let Some(key) = queue.get().await {
+                work(&queue, key, &*reconcile).await;
+            }
+        });
+    }
+    while tasks.join_next().await.is_some() {}
+}
+
+/// Runs workers as `run` does, in the background, until shutdown; the process waits for the work in hand.
+pub fn spawn<K, F, Fut, E>(shutdown: &Shutdown, queue: Queue<K>, workers: usize, reconcile: F)
+where
+    K: Clone + Eq + Hash + Debug + Send + Sync + 'static,
+    F: Fn(K) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Action, E>> + Send + 'static,
+    E: Display + Send + 'static,
+{
+    let token = shutdown.token();
+    shutdown.spawn(async move {
+        let mut running = std::pin::pin!(run(queue.clone(), workers, reconcile));
+        tokio::select! {
+            () = &mut running => return,
+            () = token.cancelled() => queue.shut_down(),
         }
-    }))
-    .await;
+        running.await;
+    });
 }
 
 async fn work<K, F, Fut, E>(queue: &Queue<K>, key: K, reconcile: &F)
 where
-    K: Clone + Eq + Hash + Debug + Send,
+    K: Clone + Eq + Hash + Debug + Send + Sync,
     F: Fn(K) -> Fut,
     Fut: Future<Output = Result<Action, E>>,
     E: Display,
