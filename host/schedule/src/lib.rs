@@ -4,6 +4,7 @@
 pub mod affinity;
 pub mod amount;
 mod assign;
+pub mod assumptions;
 mod availability;
 pub mod binding;
 pub mod bitmap;

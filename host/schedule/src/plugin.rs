@@ -219,4 +219,4 @@ pub const DEFAULT_FILTERS: [&str; 5] =
     ["APIEnablement", "TaintToleration", "ClusterAffinity", "SpreadConstraint", "ClusterEviction"];
 
 /// The shipped scores.
-pub const DEFAULT_SCORES: [&str; 2] = ["ClusterAffinity", "ClusterLocality"];
+pub const DEFAULT_SCORES: [&str; 1] = ["ClusterLocality"];
