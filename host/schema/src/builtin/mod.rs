@@ -19,6 +19,7 @@ pub struct BuiltinTable {
     by_gvk: HashMap<Gvk, usize>,
     by_gvr: HashMap<Gvr, usize>,
     types: HashMap<Gvk, NodeId>,
+    kinds_of: HashMap<NodeId, Gvk>,
     protobuf: HashMap<NodeId, Message>,
     leaves: HashMap<NodeId, Leaf>,
 }
@@ -122,6 +123,11 @@ impl BuiltinTable {
             }
         }
         found
+    }
+
+    /// The kind as which a definition is registered.
+    pub fn registered(&self, view: View<'_>) -> Option<&Gvk> {
+        self.kinds_of.get(&view.id)
     }
 
     /// What a node is, if it has a form of its own.

@@ -86,7 +86,9 @@ impl<'a> Reader<'a> {
         };
         let (group, version) = split_api_version(api_version);
         if let Some(id) = self.structs.get(definition) {
-            self.table.types.insert(Gvk::new(group, version, kind), *id);
+            let gvk = Gvk::new(group, version, kind);
+            self.table.kinds_of.insert(*id, gvk.clone());
+            self.table.types.insert(gvk, *id);
         }
     }
 

@@ -66,8 +66,10 @@ pub(super) fn add(all: &mut Object, resource: &Resource<'_>, schemas: &mut Schem
         put(&mut operations, make("post", "post", id("create", kind), write_parameters(false), body, own.clone(), &["200", "201", "202"]), &[]);
     }
     if has("deletecollection") {
-        let (parameters, body) = (list_parameters(), Some(options.clone()));
-        let id = id("delete", &format!("Collection{kind}"));
+        let mut parameters = delete_parameters();
+        parameters.extend(list_parameters());
+        let body = Some(options.clone());
+        let id = format!("delete{}Collection{word}{kind}", camel(&tag));
         put(&mut operations, make("delete", "deletecollection", id, parameters, body, status.clone(), &["200"]), &[]);
     }
     insert(all, &collection, operations, resource.namespaced, false);

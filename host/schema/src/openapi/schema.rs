@@ -1,7 +1,7 @@
 //! Schema nodes as OpenAPI v3: named definitions once each under `components.schemas`, everything else in place.
 
 use super::{Descriptions, Resource, gvk_json};
-use crate::arena::{Field, Kind, ListType, Node, Rules, View};
+use crate::arena::{Absent, Field, Kind, ListType, Node, Rules, View};
 use crate::builtin::{Leaf, META, table};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -40,6 +40,10 @@ impl Schemas {
         }
         self.done.insert(resource.definition.clone(), schema);
         if resource.verbs.iter().any(|verb| verb == "list") {
+            if let Some(list) = table().named(&format!("{}List", resource.definition)) {
+                self.named(list);
+                return;
+            }
             let list = self.list_of(resource);
             self.done.insert(format!("{}List", resource.definition), list);
         }
@@ -104,7 +108,10 @@ impl Schemas {
         }
         // Recursive types find themselves done.
         self.done.insert(name.to_owned(), Value::Null);
-        let schema = self.inline(view, Some(name));
+        let mut schema = self.inline(view, Some(name));
+        if let (Some(gvk), Some(map)) = (table().registered(view), schema.as_object_mut()) {
+            map.insert("x-kubernetes-group-version-kind".into(), json!([gvk_json(gvk)]));
+        }
         self.done.insert(name.to_owned(), schema);
     }
 
@@ -158,6 +165,8 @@ impl Schemas {
             let mut inner = self.used(items);
             if items.node().name.is_some() && items.node().kind == Kind::Object {
                 inner = json!({"allOf": [inner], "default": {}});
+            } else if definition.is_some() && items.node().kind == Kind::String {
+                inner = json!({"type": "string", "default": ""});
             }
             map.insert("items".into(), inner);
         }
@@ -191,8 +200,8 @@ impl Schemas {
         if let Some(text) = text {
             extra.insert("description".into(), text.into());
         }
-        if let Some(default) = &field.default {
-            extra.insert("default".into(), default.clone());
+        if let Some(default) = field.default.clone().or_else(|| zero_default(view, field)) {
+            extra.insert("default".into(), default);
         }
         let strategy = match (field.patch.retain_keys, field.patch.merge) {
             (true, true) => Some("merge,retainKeys"),
@@ -215,6 +224,20 @@ impl Schemas {
             map.extend(extra);
         }
         schema
+    }
+}
+
+/// Upstream's documents give Go's zero value as the default of fields that are always written.
+fn zero_default(view: View<'_>, field: &Field) -> Option<Value> {
+    if field.absent != Absent::Zero || table().leaf(view).is_some() {
+        return None;
+    }
+    match view.node().kind {
+        Kind::Object => Some(json!({})),
+        Kind::String => Some("".into()),
+        Kind::Integer | Kind::Number => Some(0.into()),
+        Kind::Boolean => Some(false.into()),
+        _ => None,
     }
 }
 

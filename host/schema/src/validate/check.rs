@@ -16,6 +16,11 @@ impl Check {
         self.errors
     }
 
+    /// How many there are so far.
+    pub(super) fn count(&self) -> usize {
+        self.errors.len()
+    }
+
     pub(super) fn push(&mut self, error: FieldError) {
         self.errors.push(error);
     }
@@ -111,7 +116,7 @@ impl Check {
     pub(super) fn labels(&mut self, field: &str, labels: &Value) {
         for (key, value) in entries(labels) {
             for detail in names::qualified(key) {
-                self.invalid(field, key.as_str(), detail);
+                self.invalid(field, key.as_str(), detail.replacen("a qualified name must", "a valid label key must", 1));
             }
             let value = value.as_str().unwrap_or_default();
             for detail in names::label_value(value) {
@@ -147,7 +152,7 @@ impl Check {
     pub(super) fn quantities(&mut self, field: &str, list: &Value) {
         for (name, value) in entries(list) {
             if Quantity::from_json(value).is_ok_and(|q| q.sign() < 0) {
-                self.invalid(format!("{field}.{name}"), value.clone(), NOT_NEGATIVE);
+                self.invalid(format!("{field}[{name}]"), value.clone(), NOT_NEGATIVE);
             }
         }
     }

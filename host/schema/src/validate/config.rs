@@ -107,7 +107,7 @@ pub(super) fn priority_class(new: &Value, old: Option<&Value>, check: &mut Check
     if value > MAX_PRIORITY && !new.name().starts_with("system-") {
         check.forbidden("value", "maximum allowed value of a user defined priority is 1000000000");
     }
-    check.one_of("preemptionPolicy", &new["preemptionPolicy"], &["Never", "PreemptLowerPriority"]);
+    check.one_of("preemptionPolicy", &new["preemptionPolicy"], &["PreemptLowerPriority", "Never"]);
     let Some(old) = old else { return };
     if new["value"] != old["value"] {
         check.forbidden("value", "may not be changed in an update.");

@@ -21,7 +21,10 @@ pub(super) fn webhooks(new: &Value, check: &mut Check) {
         }
         check.one_of(&format!("{at}.failurePolicy"), &hook["failurePolicy"], &["Fail", "Ignore"]);
         check.one_of(&format!("{at}.matchPolicy"), &hook["matchPolicy"], &["Equivalent", "Exact"]);
-        check.needed_one_of(&format!("{at}.sideEffects"), &hook["sideEffects"], &["None", "NoneOnDryRun"]);
+        if missing(&hook["sideEffects"]) {
+            check.required(format!("{at}.sideEffects"), "must specify one of None, NoneOnDryRun");
+        }
+        check.one_of(&format!("{at}.sideEffects"), &hook["sideEffects"], &["None", "NoneOnDryRun"]);
         if missing(&hook["admissionReviewVersions"]) {
             check.required(format!("{at}.admissionReviewVersions"), "must specify one of v1, v1beta1");
         }

@@ -22,7 +22,7 @@ pub(super) fn metadata(gvk: &Gvk, object: &Value, check: &mut Check) {
             check.invalid("metadata.name", name, detail);
         }
     }
-    if !prefix.is_empty() {
+    if !prefix.is_empty() && name.is_empty() {
         for detail in names::prefix(gvk, prefix) {
             check.invalid("metadata.generateName", prefix, detail);
         }
@@ -40,13 +40,20 @@ pub(super) fn metadata(gvk: &Gvk, object: &Value, check: &mut Check) {
     }
     check.labels("metadata.labels", &object["metadata"]["labels"]);
     annotations(object, check);
-    for finalizer in object.finalizers() {
+    for (index, finalizer) in object.finalizers().into_iter().enumerate() {
         for detail in names::qualified(finalizer) {
             check.invalid("metadata.finalizers", finalizer, detail);
+        }
+        if !finalizer.contains('/') && !STANDARD.contains(&finalizer) {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            check.invalid(format!("metadata.finalizers[{index}]"), finalizer, detail);
         }
     }
     owners(object, check);
 }
+
+/// Finalizers without a domain.
+const STANDARD: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
 fn annotations(object: &Value, check: &mut Check) {
     let mut size = 0;
@@ -63,15 +70,15 @@ fn annotations(object: &Value, check: &mut Check) {
 
 fn owners(object: &Value, check: &mut Check) {
     let mut controllers = Vec::new();
-    for (index, owner) in object.owner_references().iter().enumerate() {
-        let at = format!("metadata.ownerReferences[{index}]");
+    for owner in object.owner_references() {
         for field in ["apiVersion", "kind", "name", "uid"] {
             if path::str_at(owner, &[field]).is_empty() {
-                check.invalid(format!("{at}.{field}"), "", format!("{field} must not be empty"));
+                let detail = if field == "apiVersion" { "version must not be empty" } else { "must not be empty" };
+                check.invalid(format!("metadata.ownerReferences.{field}"), "", detail);
             }
         }
         if path::bool_at(owner, &["controller"]) {
-            controllers.push(path::str_at(owner, &["name"]));
+            controllers.push(format!("{}/{}", path::str_at(owner, &["kind"]), path::str_at(owner, &["name"])));
         }
     }
     if let [first, second, ..] = controllers.as_slice() {

@@ -17,8 +17,7 @@ const CONFIG_KEY: &str = "a valid config key must consist of alphanumeric charac
 /// What is wrong with the name of an object of a kind.
 pub fn name(gvk: &Gvk, name: &str) -> Vec<String> {
     match (gvk.group.as_str(), gvk.kind.as_str()) {
-        ("", "Namespace") => label(name),
-        ("", "Service") => old_label(name),
+        ("", "Namespace" | "Service") => label(name),
         ("rbac.authorization.k8s.io", _) | ("flowcontrol.apiserver.k8s.io", "FlowSchema" | "PriorityLevelConfiguration") => {
             path_segment(name)
         }
@@ -66,7 +65,8 @@ pub(super) fn subdomain(text: &str) -> Vec<String> {
 
 /// An RFC 1123 label.
 pub(super) fn label(text: &str) -> Vec<String> {
-    bounded(text, MAX_LABEL, word(text, b"-"), LABEL)
+    let dotted = text.contains('.') && text.split('.').all(|part| word(part, b"-"));
+    bounded(text, MAX_LABEL, word(text, b"-"), if dotted { "must not contain dots" } else { LABEL })
 }
 
 /// A label that begins with a letter.

@@ -149,7 +149,7 @@ pub(super) fn ingress(new: &Value, check: &mut Check) {
     let spec = &new["spec"];
     let rules = path::list_at(spec, &["rules"]);
     if rules.is_empty() && spec["defaultBackend"].is_null() {
-        check.invalid("spec", spec.clone(), "either `defaultBackend` or `rules` must be specified");
+        check.invalid("spec", Value::Null, "either `defaultBackend` or `rules` must be specified");
     }
     if !spec["defaultBackend"].is_null() {
         backend(check, "spec.defaultBackend", &spec["defaultBackend"]);
@@ -172,6 +172,7 @@ pub(super) fn ingress(new: &Value, check: &mut Check) {
             let kinds = ["Exact", "ImplementationSpecific", "Prefix"];
             if missing(&item["pathType"]) {
                 check.required(format!("{at}.pathType"), "pathType must be specified");
+                continue;
             }
             check.one_of(&format!("{at}.pathType"), &item["pathType"], &kinds);
             let path = item["path"].as_str().unwrap_or_default();
@@ -186,7 +187,7 @@ pub(super) fn ingress(new: &Value, check: &mut Check) {
 fn backend(check: &mut Check, at: &str, backend: &Value) {
     let (service, resource) = (&backend["service"], &backend["resource"]);
     match (service.is_null(), resource.is_null()) {
-        (true, true) => check.required(at, "resource or service backend is required"),
+        (true, true) => check.invalid(at, "", "resource or service backend is required"),
         (false, false) => check.invalid(at, "", "cannot set both resource and service backends"),
         (true, false) => {}
         (false, true) => {
@@ -194,7 +195,7 @@ fn backend(check: &mut Check, at: &str, backend: &Value) {
             let port = &service["port"];
             let (name, number) = (missing(&port["name"]), port["number"].as_i64().unwrap_or_default());
             match (name, number) {
-                (true, 0) => check.required(format!("{at}.service.port"), "port name or number is required"),
+                (true, 0) => check.required(at, "port name or number is required"),
                 (false, 0) => check.port_or_name(&format!("{at}.service.port.name"), &port["name"]),
                 (true, _) => check.port(&format!("{at}.service.port.number"), &port["number"]),
                 (false, _) => check.invalid(format!("{at}.service.port"), port.clone(), "cannot set both port name & port number"),
@@ -215,7 +216,7 @@ pub(super) fn network_policy(new: &Value, check: &mut Check) {
         for (index, rule) in path::list_at(spec, &[rules]).iter().enumerate() {
             let at = format!("spec.{rules}[{index}]");
             for (index, port) in path::list_at(rule, &["ports"]).iter().enumerate() {
-                check.one_of(&format!("{at}.ports[{index}].protocol"), &port["protocol"], &PROTOCOLS);
+                check.one_of(&format!("{at}.ports[{index}].protocol"), &port["protocol"], &["TCP", "UDP", "SCTP"]);
                 check.port_or_name(&format!("{at}.ports[{index}].port"), &port["port"]);
             }
             for (index, peer) in path::list_at(rule, &[peers]).iter().enumerate() {
@@ -233,6 +234,6 @@ pub(super) fn network_policy(new: &Value, check: &mut Check) {
         }
     }
     for (index, kind) in path::list_at(spec, &["policyTypes"]).iter().enumerate() {
-        check.one_of(&format!("spec.policyTypes[{index}]"), kind, &["Egress", "Ingress"]);
+        check.one_of(&format!("spec.policyTypes[{index}]"), kind, &["Ingress", "Egress"]);
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use windlass_object::{Quantity, path};
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
-const EFFECTS: [&str; 3] = ["NoExecute", "NoSchedule", "PreferNoSchedule"];
+const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 /// What may be changed in a running pod.
 const CHANGEABLE: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
@@ -55,19 +55,24 @@ pub(super) fn spec_with(check: &mut Check, at: &str, spec: &Value, claims: &[Val
     for list in ["initContainers", "containers", "ephemeralContainers"] {
         for (index, container) in path::list_at(spec, &[list]).iter().enumerate() {
             let at = format!("{at}.{list}[{index}]");
-            name(check, &at, container, &mut seen);
+            let mut first = BTreeSet::new();
+            name(check, &at, container, &mut first);
             self::container(check, &at, container, &volumes);
+            for name in first {
+                if !seen.insert(name.clone()) {
+                    check.push(FieldError::duplicate(format!("{at}.name"), name));
+                }
+            }
         }
     }
     check.one_of(&format!("{at}.restartPolicy"), &spec["restartPolicy"], &["Always", "OnFailure", "Never"]);
-    check.one_of(&format!("{at}.dnsPolicy"), &spec["dnsPolicy"], &["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"]);
+    check.one_of(&format!("{at}.dnsPolicy"), &spec["dnsPolicy"], &["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]);
     check.labels(&format!("{at}.nodeSelector"), &spec["nodeSelector"]);
     check.follows(&format!("{at}.serviceAccountName"), &spec["serviceAccountName"], names::subdomain);
     check.follows(&format!("{at}.nodeName"), &spec["nodeName"], names::subdomain);
     check.follows(&format!("{at}.hostname"), &spec["hostname"], names::label);
     check.follows(&format!("{at}.subdomain"), &spec["subdomain"], names::label);
     check.follows(&format!("{at}.priorityClassName"), &spec["priorityClassName"], names::subdomain);
-    check.not_negative(&format!("{at}.terminationGracePeriodSeconds"), &spec["terminationGracePeriodSeconds"]);
     if let Some(seconds) = spec["activeDeadlineSeconds"].as_i64().filter(|s| !(1..=i64::from(i32::MAX)).contains(s)) {
         check.invalid(format!("{at}.activeDeadlineSeconds"), seconds, "must be between 1 and 2147483647, inclusive");
     }
@@ -172,7 +177,9 @@ fn variable(check: &mut Check, at: &str, variable: &Value) {
     for reference in ["configMapKeyRef", "secretKeyRef"] {
         if let Some(reference_value) = source.get(reference) {
             let at = format!("{at}.valueFrom.{reference}");
-            check.text(&format!("{at}.name"), &reference_value["name"]);
+            if missing(&reference_value["name"]) {
+                names::subdomain("").into_iter().for_each(|detail| check.invalid(format!("{at}.name"), "", detail));
+            }
             check.text(&format!("{at}.key"), &reference_value["key"]);
         }
     }
@@ -226,6 +233,7 @@ pub(super) fn resources(check: &mut Check, at: &str, resources: &Value) {
         for (name, _) in entries(own) {
             let standard = matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
             if !standard && !name.contains('/') {
+                check.invalid(format!("{at}.{list}[{name}]"), name.as_str(), "must be a standard resource type or fully qualified");
                 check.invalid(format!("{at}.{list}[{name}]"), name.as_str(), "must be a standard resource for containers");
             }
         }
@@ -236,7 +244,9 @@ fn volumes(check: &mut Check, at: &str, spec: &Value) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
     for (index, volume) in path::list_at(spec, &["volumes"]).iter().enumerate() {
         let at = format!("{at}.volumes[{index}]");
-        name(check, &at, volume, &mut seen);
+        let before = check.count();
+        let mut own = BTreeSet::new();
+        name(check, &at, volume, &mut own);
         let sources = volume.as_object().map(Map::keys).into_iter().flatten().filter(|key| *key != "name");
         let sources: Vec<&String> = sources.collect();
         match sources.as_slice() {
@@ -255,6 +265,14 @@ fn volumes(check: &mut Check, at: &str, spec: &Value) -> BTreeSet<String> {
         ] {
             if !volume[kind].is_null() {
                 check.text(&format!("{at}.{kind}.{field}"), &volume[kind][field]);
+            }
+        }
+        // A volume with faults counts as none.
+        for name in own {
+            if seen.contains(&name) {
+                check.push(FieldError::duplicate(format!("{at}.name"), name));
+            } else if check.count() == before {
+                seen.insert(name);
             }
         }
     }
@@ -284,7 +302,9 @@ fn tolerations(check: &mut Check, at: &str, spec: &Value) {
 fn spread(check: &mut Check, at: &str, spec: &Value) {
     for (index, constraint) in path::list_at(spec, &["topologySpreadConstraints"]).iter().enumerate() {
         let at = format!("{at}.topologySpreadConstraints[{index}]");
-        check.positive(&format!("{at}.maxSkew"), &constraint["maxSkew"]);
+        if let Some(skew) = constraint["maxSkew"].as_i64().filter(|skew| *skew <= 0) {
+            check.invalid(format!("{at}.maxSkew"), skew, "must be greater than zero");
+        }
         if missing(&constraint["topologyKey"]) {
             check.required(format!("{at}.topologyKey"), "can not be empty");
         }
@@ -307,6 +327,8 @@ fn affinity(check: &mut Check, at: &str, spec: &Value) {
             if missing(&term["topologyKey"]) {
                 check.required(format!("{at}.topologyKey"), "can not be empty");
             }
+            let key = path::str_at(term, &["topologyKey"]);
+            names::qualified(key).into_iter().for_each(|detail| check.invalid(format!("{at}.topologyKey"), key, detail));
             check.selector(&format!("{at}.labelSelector"), &term["labelSelector"]);
         }
     }

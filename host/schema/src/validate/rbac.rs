@@ -37,7 +37,7 @@ pub(super) fn role(namespaced: bool, new: &Value, check: &mut Check) {
 pub(super) fn binding(namespaced: bool, new: &Value, old: Option<&Value>, check: &mut Check) {
     let role = &new["roleRef"];
     check.one_of("roleRef.apiGroup", &role["apiGroup"], &[GROUP]);
-    let kinds: &[&str] = if namespaced { &["ClusterRole", "Role"] } else { &["ClusterRole"] };
+    let kinds: &[&str] = if namespaced { &["Role", "ClusterRole"] } else { &["ClusterRole"] };
     let kind = role["kind"].as_str().unwrap_or_default();
     if !kinds.contains(&kind) {
         check.push(FieldError::not_supported("roleRef.kind", kind, kinds));
@@ -55,7 +55,7 @@ pub(super) fn binding(namespaced: bool, new: &Value, old: Option<&Value>, check:
             "ServiceAccount" => {
                 check.follows(&format!("{at}.name"), &subject["name"], names::subdomain);
                 check.one_of(&format!("{at}.apiGroup"), &subject["apiGroup"], &[""]);
-                if missing(&subject["namespace"]) {
+                if !namespaced && missing(&subject["namespace"]) {
                     check.required(format!("{at}.namespace"), "");
                 }
             }

@@ -11,15 +11,24 @@ pub(super) fn autoscaler(new: &Value, check: &mut Check) {
         check.invalid("spec.minReplicas", min, "must be greater than or equal to 1");
     }
     if max < 1 {
-        check.invalid("spec.maxReplicas", max, "must be greater than 0");
+        check.required("spec.maxReplicas", "must be set and greater than 0");
     }
     if min.is_some_and(|min| max < min) {
         check.invalid("spec.maxReplicas", max, "must be greater than or equal to `minReplicas`");
     }
+    let metrics = path::list_at(spec, &["metrics"]);
+    if min == Some(0) && !metrics.iter().any(|m| m["type"] == "Object" || m["type"] == "External") {
+        check.forbidden("spec.metrics", "must specify at least one Object or External metric to support scaling to zero replicas");
+    }
     for field in ["kind", "name"] {
         check.text(&format!("spec.scaleTargetRef.{field}"), &spec["scaleTargetRef"][field]);
     }
-    for (index, metric) in path::list_at(spec, &["metrics"]).iter().enumerate() {
+    let target = &spec["scaleTargetRef"];
+    let version = path::str_at(target, &["apiVersion"]);
+    if !version.contains('/') && target["kind"] != "ReplicationController" {
+        check.invalid("spec.scaleTargetRef.apiVersion", version, "apiVersion must specify API group");
+    }
+    for (index, metric) in metrics.iter().enumerate() {
         let at = format!("spec.metrics[{index}]");
         let kinds = [
             ("ContainerResource", "containerResource"),

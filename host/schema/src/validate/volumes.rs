@@ -1,6 +1,7 @@
 //! Volumes, claims and storage classes.
 
 use super::check::{Check, missing};
+use crate::field_error::FieldError;
 use serde_json::Value;
 use windlass_object::{Quantity, path};
 
@@ -62,6 +63,9 @@ pub(super) fn volume(new: &Value, old: Option<&Value>, check: &mut Check) {
     if missing(&spec["capacity"]) {
         check.required("spec.capacity", "");
     }
+    if spec["capacity"].as_object().is_none_or(|list| list.len() != 1 || !list.contains_key("storage")) {
+        check.push(FieldError::not_supported("spec.capacity", spec["capacity"].clone(), ["storage"]));
+    }
     check.quantities("spec.capacity", &spec["capacity"]);
     check.one_of("spec.persistentVolumeReclaimPolicy", &spec["persistentVolumeReclaimPolicy"], &["Delete", "Recycle", "Retain"]);
     let sources = source_fields(spec);
@@ -95,13 +99,7 @@ pub(super) fn storage_class(new: &Value, old: Option<&Value>, check: &mut Check)
     check.one_of("reclaimPolicy", &new["reclaimPolicy"], &["Delete", "Retain"]);
     check.one_of("volumeBindingMode", &new["volumeBindingMode"], &["Immediate", "WaitForFirstConsumer"]);
     let Some(old) = old else { return };
-    if new["parameters"] != old["parameters"] {
-        check.forbidden("parameters", "updates to parameters are forbidden.");
-    }
-    if new["provisioner"] != old["provisioner"] {
-        check.forbidden("provisioner", "updates to provisioner are forbidden.");
-    }
-    for field in ["reclaimPolicy", "volumeBindingMode"] {
+    for field in ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] {
         check.immutable(field, new, Some(old), &[field]);
     }
 }

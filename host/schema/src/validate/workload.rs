@@ -3,7 +3,7 @@
 use super::check::{Check, entries, missing};
 use super::pod;
 use crate::field_error::FieldError;
-use serde_json::{Value, json};
+use serde_json::Value;
 use windlass_object::{LabelSelector, path};
 
 /// Fields of a StatefulSet that may change.
@@ -55,8 +55,11 @@ fn counts(check: &mut Check, spec: &Value) {
 /// The selector must be there, select something, and select the template.
 fn selector(check: &mut Check, kind: &str, spec: &Value) {
     let selector = &spec["selector"];
+    let labels = &spec["template"]["metadata"]["labels"];
+    const MISMATCH: &str = "`selector` does not match template `labels`";
     if selector.is_null() {
         check.required("spec.selector", "");
+        check.invalid("spec.template.metadata.labels", labels.clone(), MISMATCH);
         return;
     }
     check.selector("spec.selector", selector);
@@ -64,11 +67,9 @@ fn selector(check: &mut Check, kind: &str, spec: &Value) {
         check.invalid("spec.selector", selector.clone(), format!("empty selector is invalid for {kind}"));
         return;
     }
-    let labels = &spec["template"]["metadata"]["labels"];
     let matches = LabelSelector::from_json(selector).is_ok_and(|s| s.matches(|key| labels[key].as_str()));
     if !matches {
-        let shown = if labels.is_null() { json!({}) } else { labels.clone() };
-        check.invalid("spec.template.metadata.labels", shown, "`selector` does not match template `labels`");
+        check.invalid("spec.template.metadata.labels", labels.clone(), MISMATCH);
     }
 }
 
