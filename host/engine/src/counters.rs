@@ -86,10 +86,14 @@ impl Counters {
         self.calls.fetch_add(1, Relaxed);
         self.total_nanos.fetch_add(nanos, Relaxed);
         self.max_nanos.fetch_max(nanos, Relaxed);
-        match result {
-            Ok(_) => self.strikes.store(0, Relaxed),
-            Err(error) => self.failure(error),
+        if let Err(error) = result {
+            self.failure(error);
         }
+    }
+
+    /// An answer that a caller could use. That an instance starts and syncs is none: it does so after each trap.
+    pub(crate) fn answered(&self) {
+        self.strikes.store(0, Relaxed);
     }
 
     /// A failure that isn't a call's own, such as an answer that breaks the rules.

@@ -61,9 +61,7 @@ impl InterpreterPlugin {
         operation: Operation,
         call: impl FnOnce(&mut (dyn InterpreterCalls + 'static)) -> Outcome<R>,
     ) -> Result<R, Error> {
-        let answer =
-            self.plugin.start(&*self.template).and_then(|mut guest| self.plugin.call(&mut *guest, call));
-        answer.map_err(|error| {
+        self.plugin.once(&*self.template, call).map_err(|error| {
             let cause = match error {
                 CallError::Invalid(text) => Cause::Invalid(text),
                 CallError::Unsupported => Cause::Unsupported,

@@ -94,11 +94,20 @@ impl Plugin {
         Ok(guest)
     }
 
-    /// Makes an instance without configuring it: enough for `describe`.
-    pub(crate) fn instantiate<G: Running + ?Sized>(
+    /// Makes an instance for one call, and lets go of it.
+    pub(crate) fn once<G: Running + ?Sized, R>(
         &self,
         template: &dyn Template<G>,
-    ) -> Result<Box<G>, CallError> {
+        call: impl FnOnce(&mut G) -> Outcome<R>,
+    ) -> Result<R, CallError> {
+        let mut guest = self.start(template)?;
+        let answer = self.call(&mut *guest, call)?;
+        self.counters.answered();
+        Ok(answer)
+    }
+
+    /// Makes an instance without configuring it.
+    fn instantiate<G: Running + ?Sized>(&self, template: &dyn Template<G>) -> Result<Box<G>, CallError> {
         let made = template.instantiate(&self.name, self.options.limits);
         self.counters.instance();
         made.map_err(|why| {

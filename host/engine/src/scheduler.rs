@@ -116,7 +116,9 @@ impl SchedulerWorker {
                     Err(other) => Ok(Err(other)),
                 })?;
                 if let Some(answer) = answer {
-                    return check(&answer).map(|()| answer).map_err(|why| broken(plugin, why));
+                    check(&answer).map_err(|why| broken(plugin, why))?;
+                    plugin.counters.answered();
+                    return Ok(answer);
                 }
             }
             Err(broken(plugin, "it calls its table stale right after a sync".to_owned()))

@@ -60,10 +60,10 @@ impl Transform for TransformerPlugin {
         elements: &[Value],
         cluster: &ClusterFacts,
     ) -> Result<Value, TransformError> {
-        let answer = self.plugin.start(&*self.template).and_then(|mut guest| {
-            self.plugin.call(&mut *guest, |guest| guest.transform(object, overrider, elements, cluster))
-        });
-        match answer {
+        let transform = |guest: &mut (dyn TransformerCalls + 'static)| {
+            guest.transform(object, overrider, elements, cluster)
+        };
+        match self.plugin.once(&*self.template, transform) {
             Ok(patch) => Ok(patch),
             Err(CallError::Invalid(text)) => Err(TransformError::Invalid(text)),
             // What the user wrote is wrong however the plugin is set up; the plugin's own failure may be ignored.

@@ -1,4 +1,11 @@
 //! Shipped components through the deciding crates' traits: the table's deltas, reasons, objects and patches.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise"
+)]
 
 mod support;
 

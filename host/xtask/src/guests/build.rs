@@ -18,7 +18,7 @@ const TEST_PREFIX: &str = "test-";
 const TESTS: &str = "tests";
 
 /// Builds every guest, writes the components that changed, and removes those whose crate is gone.
-pub fn build() -> Result<()> {
+pub(crate) fn build() -> Result<()> {
     let compiler = setup()?;
     fs::create_dir_all(paths::components().join(TESTS))?;
     let guests = guests()?;
@@ -42,7 +42,7 @@ pub fn build() -> Result<()> {
 }
 
 /// Runs the guests' own tests natively, with the host's compiler.
-pub fn test() -> Result<()> {
+pub(crate) fn test() -> Result<()> {
     sh(cargo("test").args(["--quiet", "--workspace"]))
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 const ALLOWED_IMPORTS: &str = "windlass:types/";
 
 /// Encodes `module` and writes it to `component`, unless that already holds the same. Tells whether it was written.
-pub fn encode(module: &Path, component: &Path) -> Result<bool> {
+pub(crate) fn encode(module: &Path, component: &Path) -> Result<bool> {
     let core = fs::read(module).with_context(|| format!("could not read {}", module.display()))?;
     let encoded = wit_component::ComponentEncoder::default()
         .validate(true)

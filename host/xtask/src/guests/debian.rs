@@ -22,7 +22,7 @@ const LINKERS: [&str; 2] = ["rust-lld", "wasm-component-ld"];
 const HOST: &str = "x86_64-unknown-linux-gnu";
 
 /// Makes sure that the compiler is in `prefix`, and gives its path.
-pub fn ensure(prefix: &Path, host_compiler: &Path) -> Result<PathBuf> {
+pub(crate) fn ensure(prefix: &Path, host_compiler: &Path) -> Result<PathBuf> {
     let compiler = prefix.join("rustc");
     let root = prefix.join("root");
     if !compiler.exists() {

@@ -5,5 +5,5 @@ mod component;
 mod debian;
 mod toolchain;
 
-pub use build::{build, test};
-pub use toolchain::setup;
+pub(crate) use build::{build, test};
+pub(crate) use toolchain::setup;

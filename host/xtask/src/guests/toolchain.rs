@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What guests are built for.
-pub const TARGET: &str = "wasm32-unknown-unknown";
+pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Makes sure that there is a compiler for guests, and gives its path.
-pub fn setup() -> Result<PathBuf> {
+pub(crate) fn setup() -> Result<PathBuf> {
     let host = PathBuf::from(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     if has_target(&host)? {
         return Ok(host);
@@ -39,12 +39,12 @@ pub fn setup() -> Result<PathBuf> {
 }
 
 /// Whether a compiler comes with the standard library for guests.
-pub fn has_target(compiler: &Path) -> Result<bool> {
+pub(crate) fn has_target(compiler: &Path) -> Result<bool> {
     Ok(sysroot(compiler)?.join("lib/rustlib").join(TARGET).join("lib").is_dir())
 }
 
 /// Where a compiler keeps its libraries.
-pub fn sysroot(compiler: &Path) -> Result<PathBuf> {
+pub(crate) fn sysroot(compiler: &Path) -> Result<PathBuf> {
     Ok(PathBuf::from(output(Command::new(compiler).args(["--print", "sysroot"]))?.trim()))
 }
 

@@ -41,6 +41,7 @@ impl fmt::Debug for Reason<'_> {
 /// For tests: a reason equals its text.
 impl PartialEq<&str> for Reason<'_> {
     fn eq(&self, other: &&str) -> bool {
-        self.to_string() == *other
+        let text = self.to_string();
+        text == *other
     }
 }

@@ -22,7 +22,7 @@ impl Interpreter for Misbehaving {
     }
 
     fn interpret_health(&self, object: &Value) -> Result<Health, Error> {
-        match object["metadata"]["name"].as_str().unwrap_or_default() {
+        match name(object) {
             "trap" => panic!("asked to"),
             "loop" => loop {
                 black_box(());
@@ -33,20 +33,24 @@ impl Interpreter for Misbehaving {
     }
 
     fn interpret_status(&self, object: &Value) -> Result<Option<Value>, Error> {
-        match object["metadata"]["name"].as_str().unwrap_or_default() {
+        match name(object) {
             "huge" => Ok(Some(Value::String("x".repeat(20 << 20)))),
             _ => Ok(None),
         }
     }
 
     fn interpret_replica(&self, object: &Value) -> Result<ReplicaResult, Error> {
-        let requirements = match object["metadata"]["name"].as_str().unwrap_or_default() {
+        let requirements = match name(object) {
             "no-json" => Some("{".to_owned()),
             "wrong-shape" => Some(r#"{"resourceRequest": 7}"#.to_owned()),
             _ => Some(json!({"resourceRequest": {"cpu": "100m"}}).to_string()),
         };
         Ok(ReplicaResult { replicas: 2, requirements })
     }
+}
+
+fn name(object: &Value) -> &str {
+    object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
 }
 
 windlass_sdk::export_interpreter!(Misbehaving);
