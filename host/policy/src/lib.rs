@@ -4,6 +4,7 @@
 pub mod binding;
 pub mod change;
 pub mod claim;
+pub mod dependencies;
 pub mod detect;
 pub mod matching;
 pub mod overrides;
