@@ -3,6 +3,7 @@
 use crate::error::ApiError;
 use crate::server::{Server, StartError};
 use crate::system;
+use futures::future::try_join_all;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
@@ -10,29 +11,17 @@ const NAMESPACES: &[&str] = &["default", "kube-system", "kube-public", "kube-nod
 /// The cluster IP of `default/kubernetes`: the first of the range.
 const KUBERNETES_IP: &str = "10.96.0.1";
 
+/// Everything is written at once, so that a durable store commits it as one group.
 pub(crate) async fn run(server: &Server, advertise: Option<SocketAddr>) -> Result<(), StartError> {
-    for name in NAMESPACES {
-        ensure(server, ("", "v1", "namespaces"), "", name, json!({"metadata": {"name": name}})).await?;
-    }
-    let service = json!({
-        "metadata": {"name": "kubernetes", "labels": {"component": "apiserver", "provider": "kubernetes"}},
-        "spec": {
-            "type": "ClusterIP", "clusterIP": KUBERNETES_IP,
-            "ports": [{
-                "name": "https", "port": 443, "protocol": "TCP",
-                "targetPort": advertise.map_or(443, |address| address.port()),
-            }],
-        },
+    let namespaces = NAMESPACES.iter().map(|name| {
+        let object = json!({"metadata": {"name": name}});
+        ensure(server, ("", "v1", "namespaces"), "", name, object)
     });
-    ensure(server, ("", "v1", "services"), "default", "kubernetes", service).await?;
+    try_join_all(namespaces).await?;
+    let mut rest = vec![ensure(server, ("", "v1", "services"), "default", "kubernetes", service(advertise))];
     if let Some(address) = advertise {
-        let slice = json!({
-            "metadata": {"name": "kubernetes", "labels": {"kubernetes.io/service-name": "kubernetes"}},
-            "addressType": if address.is_ipv4() { "IPv4" } else { "IPv6" },
-            "endpoints": [{"addresses": [address.ip().to_string()], "conditions": {"ready": true}}],
-            "ports": [{"name": "https", "port": address.port(), "protocol": "TCP"}],
-        });
-        ensure(server, ("discovery.k8s.io", "v1", "endpointslices"), "default", "kubernetes", slice).await?;
+        let slices = ("discovery.k8s.io", "v1", "endpointslices");
+        rest.push(ensure(server, slices, "default", "kubernetes", slice(address)));
     }
     for (name, value, description) in [
         (
@@ -47,9 +36,31 @@ pub(crate) async fn run(server: &Server, advertise: Option<SocketAddr>) -> Resul
         ),
     ] {
         let class = json!({"metadata": {"name": name}, "value": value, "description": description});
-        ensure(server, ("scheduling.k8s.io", "v1", "priorityclasses"), "", name, class).await?;
+        rest.push(ensure(server, ("scheduling.k8s.io", "v1", "priorityclasses"), "", name, class));
     }
-    Ok(())
+    try_join_all(rest).await.map(|_| ())
+}
+
+fn service(advertise: Option<SocketAddr>) -> Value {
+    json!({
+        "metadata": {"name": "kubernetes", "labels": {"component": "apiserver", "provider": "kubernetes"}},
+        "spec": {
+            "type": "ClusterIP", "clusterIP": KUBERNETES_IP,
+            "ports": [{
+                "name": "https", "port": 443, "protocol": "TCP",
+                "targetPort": advertise.map_or(443, |address| address.port()),
+            }],
+        },
+    })
+}
+
+fn slice(address: SocketAddr) -> Value {
+    json!({
+        "metadata": {"name": "kubernetes", "labels": {"kubernetes.io/service-name": "kubernetes"}},
+        "addressType": if address.is_ipv4() { "IPv4" } else { "IPv6" },
+        "endpoints": [{"addresses": [address.ip().to_string()], "conditions": {"ready": true}}],
+        "ports": [{"name": "https", "port": address.port(), "protocol": "TCP"}],
+    })
 }
 
 async fn ensure(

@@ -5,12 +5,14 @@ use crate::strategy::{self, Facts};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
+use std::sync::{Arc, OnceLock};
 use windlass_object::gvk::join_api_version;
 use windlass_schema::builtin::{BuiltinKind, table};
 
-/// All built-in resources.
-pub fn resources() -> Vec<Resource> {
-    table().kinds().iter().map(resource).collect()
+/// All built-in resources; shared by all servers of the process.
+pub fn resources() -> &'static [Arc<Resource>] {
+    static RESOURCES: OnceLock<Vec<Arc<Resource>>> = OnceLock::new();
+    RESOURCES.get_or_init(|| table().kinds().iter().map(|kind| Arc::new(resource(kind))).collect())
 }
 
 /// The prefix of a resource's keys in the store.

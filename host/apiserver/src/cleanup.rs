@@ -73,7 +73,7 @@ pub(crate) async fn namespace(server: &Server, name: &str) -> Result<(), ApiErro
         return Ok(());
     }
     let swept = sweep(server, content(server, &snapshot, name)).await;
-    let door = server.gates().close(&format!("namespace/{name}")).await;
+    let door = server.gates().namespaces.close(name).await;
     let snapshot = server.store().snapshot();
     let left = content(server, &snapshot, name);
     if left.is_empty() {
@@ -168,7 +168,7 @@ pub(crate) async fn definition(server: &Server, name: &str) -> Result<(), ApiErr
     let stored = server.registry().snapshot().stored();
     if let Some(resource) = stored.iter().find(|resource| !resource.builtin && resource.prefix == prefix) {
         sweep(server, doomed(&snapshot, resource, &prefix)).await?;
-        let _door = server.gates().close(&prefix).await;
+        let _door = server.gates().definitions.close(&prefix).await;
         if server.store().snapshot().range(&prefix, None).next().is_some() {
             // The rest has finalizers; this runs again when one of them goes.
             return Ok(());

@@ -79,12 +79,12 @@ async fn attempt(server: &Server, call: &Call, mut object: Value, applied: bool)
         return Err(ApiError::new(405, "MethodNotAllowed", message).about(target));
     }
     let _namespace = match resource.namespaced {
-        true => Some(server.gates().pass(&format!("namespace/{}", call.namespace)).await),
+        true => Some(server.gates().namespaces.pass(&call.namespace).await),
         false => None,
     };
     let _definition = match resource.builtin {
         true => None,
-        false => Some(server.gates().pass(&resource.prefix).await),
+        false => Some(server.gates().definitions.pass(&resource.prefix).await),
     };
     if !resource.builtin && server.registry().get(&resource.group, &resource.version, &resource.resource).is_none() {
         return Err(ApiError::no_such_path());

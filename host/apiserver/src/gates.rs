@@ -9,19 +9,31 @@ use windlass_object::hash::fnv1a32;
 /// Doors are shared by names that hash alike: a bounded number for any number of namespaces.
 const DOORS: usize = 64;
 
-/// The doors of one server.
+/// The doors of one server. Namespaces and CRDs have doors of their own: a writer that held
+/// two of one kind could wait for itself.
 #[derive(Debug)]
 pub(crate) struct Gates {
-    doors: Vec<Arc<RwLock<()>>>,
+    pub(crate) namespaces: Doors,
+    pub(crate) definitions: Doors,
 }
+
+/// Doors of one kind.
+#[derive(Debug)]
+pub(crate) struct Doors(Vec<Arc<RwLock<()>>>);
 
 impl Gates {
     pub(crate) fn new() -> Self {
-        Self { doors: (0..DOORS).map(|_| Arc::default()).collect() }
+        Self { namespaces: Doors::new(), definitions: Doors::new() }
+    }
+}
+
+impl Doors {
+    fn new() -> Self {
+        Self((0..DOORS).map(|_| Arc::default()).collect())
     }
 
     fn door(&self, name: &str) -> Arc<RwLock<()>> {
-        self.doors.get(fnv1a32(name) as usize % DOORS).cloned().unwrap_or_default()
+        self.0.get(fnv1a32(name) as usize % DOORS).cloned().unwrap_or_default()
     }
 
     /// Passes; the door stays open while the guard lives.

@@ -51,8 +51,6 @@ pub(crate) fn check_place(call: &Call, object: &mut Value) -> Result<(), ApiErro
             let text = "the namespace of the provided object does not match the namespace sent on the request";
             return Err(ApiError::bad_request(text));
         }
-    } else if !namespace.is_empty() {
-        return Err(ApiError::bad_request("namespace is not allowed on this type: it lives in no namespace"));
     } else {
         metadata.remove("namespace");
     }

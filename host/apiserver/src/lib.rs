@@ -24,6 +24,7 @@ mod convert;
 mod crd;
 mod create;
 mod delete;
+mod expiry;
 mod gates;
 mod gc;
 mod get;

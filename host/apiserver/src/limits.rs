@@ -18,10 +18,10 @@ pub const MAX_GENERATE_BASE: usize = 58;
 pub const WATCH_SECONDS: u64 = 1800;
 /// Bookmarks are this far apart, so that an idle client's revision is not compacted away.
 pub const BOOKMARK_SECONDS: u64 = 60;
-/// Encoded events that are kept for other watchers of the same event. A watcher further behind encodes for itself.
-pub const SHARED_FRAMES: usize = 1024;
 /// Garbage collection and namespace clean-up write this many objects at a time:
 /// enough to fill the store's group commits, few enough to leave room for clients.
 pub const CLEANUP_CONCURRENCY: usize = 32;
 /// Work that failed for a reason that may pass is tried again after so long.
 pub const RETRY_MILLIS: u64 = 500;
+/// Seconds that an Event is kept after its last change; Kubernetes' own number.
+pub const EVENT_SECONDS: i64 = 3600;

@@ -2,11 +2,12 @@
 //! immutable snapshot; a change swaps in a new one, so that discovery, OpenAPI and
 //! routing always agree.
 
+use crate::builtin;
 use crate::strategy::Facts;
 use arc_swap::ArcSwap;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 use windlass_schema::arena::{Arena, NodeId, View};
 
@@ -349,6 +350,17 @@ impl Registry {
         let registry = Self::default();
         registry.replace(|_| true, resources.into_iter().map(Arc::new));
         registry
+    }
+
+    /// A table of the built-in kinds. Servers share it until they add to it.
+    pub fn builtin() -> Self {
+        static TABLE: OnceLock<Arc<Snapshot>> = OnceLock::new();
+        let table = TABLE.get_or_init(|| {
+            let registry = Self::default();
+            registry.replace(|_| true, builtin::resources().iter().cloned());
+            registry.snapshot()
+        });
+        Self { current: ArcSwap::new(table.clone()), ..Self::default() }
     }
 
     /// The present state.

@@ -35,7 +35,6 @@ pub(crate) async fn update(server: &Server, call: Call, body: Value) -> Result<O
         }
         Ok(Made::Update(new))
     });
-    // The object's own rule on missing versions is no rule for its Scale.
     answer(&call, Box::pin(changed).await?)
 }
 

@@ -4,7 +4,7 @@ use crate::admission::Admission;
 use crate::front::{Front, FrontOptions};
 use crate::gates::Gates;
 use crate::registry::Registry;
-use crate::{bootstrap, builtin, crd, observer};
+use crate::{bootstrap, crd, expiry, observer};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -103,7 +103,7 @@ impl Server {
             inner: Arc::new(Inner {
                 name: options.name,
                 profile: options.profile,
-                registry: Registry::new(builtin::resources()),
+                registry: Registry::builtin(),
                 front: Front::new(options.front),
                 store: options.store,
                 admission: options.admission,
@@ -116,6 +116,7 @@ impl Server {
         crd::load(&server);
         bootstrap::run(&server, options.advertise).await?;
         observer::start(&server);
+        expiry::start(&server);
         Ok(server)
     }
 

@@ -6,6 +6,7 @@ use crate::handler::{Call, Outcome};
 use crate::server::Server;
 use crate::write::{self, Changed, Made};
 use crate::{intake, scale};
+use windlass_object::meta::Meta as _;
 
 pub(crate) async fn update(server: &Server, mut call: Call) -> Result<Outcome, ApiError> {
     let Some(mut object) = call.body.take() else {
@@ -18,7 +19,12 @@ pub(crate) async fn update(server: &Server, mut call: Call) -> Result<Outcome, A
     intake::check_place(&call, &mut object)?;
     intake::normalize(&call, &mut object)?;
     match write::change(server, &call, |_| Ok(Made::Update(object.clone()))).await? {
-        Changed::Missing if call.resource.facts.create_on_update && call.subresource.is_empty() => {
+        // Whoever names a revision has seen the object: it is gone, and stays so.
+        Changed::Missing
+            if call.resource.facts.create_on_update
+                && call.subresource.is_empty()
+                && object.resource_version().is_empty() =>
+        {
             let item = create_object(server, &call, object, false).await?;
             Ok(Outcome::Object { code: 201, object: item })
         }

@@ -123,7 +123,8 @@ fn check_revision(call: &Call, revision: u64, new: &mut Value) -> Result<bool, A
     let given = match new.metadata_mut().remove("resourceVersion") {
         Some(Value::String(text)) if !text.is_empty() && text != "0" => text,
         _ => {
-            if !call.resource.facts.unconditional_update && call.patch.is_none() {
+            let lenient = call.resource.facts.unconditional_update || call.subresource == "scale";
+            if !lenient && call.patch.is_none() {
                 let cause = Cause::new(
                     "FieldValueInvalid",
                     "metadata.resourceVersion",

@@ -2,6 +2,8 @@
 //! of built-in groups are the same for all servers of a process and made when
 //! first asked for; those of custom resources follow their definitions.
 
+mod second;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -103,6 +105,7 @@ pub(super) fn answer(
     let snapshot = server.registry().snapshot();
     let cache = &server.front().openapi;
     let (group, version) = match path {
+        ["v2"] => return Ok(second::answer(parts, form)),
         ["v3"] => return Ok(answer::document(200, &index(cache, &snapshot), form)),
         ["v3", "api", version] => ("", *version),
         ["v3", "apis", group, version] => (*group, *version),
