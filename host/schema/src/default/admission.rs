@@ -79,3 +79,24 @@ pub(super) fn api_service(object: &mut Object) {
         service.set("port", HTTPS);
     }
 }
+
+pub(super) fn flow_schema(object: &mut Object) {
+    object.made("spec").fill("matchingPrecedence", 1000);
+}
+
+/// Seats and queues of a priority level.
+pub(super) fn priority_level(object: &mut Object) {
+    let spec = object.made("spec");
+    if let Some(exempt) = spec.inner("exempt") {
+        exempt.set("nominalConcurrencyShares", 0);
+        exempt.set("lendablePercent", 0);
+    }
+    let Some(limited) = spec.inner("limited") else { return };
+    limited.set("nominalConcurrencyShares", 30);
+    limited.set("lendablePercent", 0);
+    if let Some(queuing) = limited.inner("limitResponse").and_then(|r| r.inner("queuing")) {
+        queuing.fill("handSize", 8);
+        queuing.fill("queueLengthLimit", 50);
+        queuing.fill("queues", 64);
+    }
+}

@@ -155,3 +155,21 @@ pub(super) fn role_binding(object: &mut Object) {
         }
     });
 }
+
+/// The spec of a claim on devices: one device a request.
+pub(super) fn device_claim(spec: &mut Object) {
+    let Some(devices) = spec.inner("devices") else { return };
+    devices.each("requests", |request| {
+        if let Some(exactly) = request.inner("exactly") {
+            device_request(exactly);
+        }
+        request.each("firstAvailable", device_request);
+    });
+}
+
+fn device_request(request: &mut Object) {
+    request.fill("allocationMode", "ExactCount");
+    if request.text("allocationMode") == "ExactCount" {
+        request.fill("count", 1);
+    }
+}

@@ -44,6 +44,10 @@ pub fn apply(gvk: &Gvk, object: &mut Value) {
         ("autoscaling", "HorizontalPodAutoscaler") if gvk.version == "v1" => autoscale::v1(object),
         ("autoscaling", "HorizontalPodAutoscaler") => autoscale::v2(object),
         ("admissionregistration.k8s.io", kind) => admission::registration(kind, object),
+        ("flowcontrol.apiserver.k8s.io", "FlowSchema") => admission::flow_schema(object),
+        ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration") => admission::priority_level(object),
+        ("resource.k8s.io", "ResourceClaim") => core::device_claim(object.made("spec")),
+        ("resource.k8s.io", "ResourceClaimTemplate") => core::device_claim(object.made("spec").made("spec")),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => admission::crd(object),
         ("apiregistration.k8s.io", "APIService") => admission::api_service(object),
         _ => {}

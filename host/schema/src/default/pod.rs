@@ -28,6 +28,38 @@ pub(super) fn pod(object: &mut Object) {
             }
         });
     }
+    requests_of_pod(pod);
+}
+
+/// A pod that states resources for itself requests what its containers do, and then what it limits.
+fn requests_of_pod(pod: &mut Object) {
+    if !pod.has("resources") {
+        return;
+    }
+    let request = |container: &Value, name: &str| {
+        container.get("resources").and_then(|r| r.get("requests")?.get(name)).and_then(|v| Quantity::from_json(v).ok())
+    };
+    let list = |name: &str| pod.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let (containers, first) = (list("containers"), list("initContainers"));
+    let sidecar = |c: &&Value| c.get("restartPolicy").and_then(Value::as_str) == Some("Always");
+    let mut sums = Vec::new();
+    for name in ["cpu", "memory"] {
+        let running: Vec<Quantity> =
+            containers.iter().chain(first.iter().filter(sidecar)).filter_map(|c| request(c, name)).collect();
+        let starting = first.iter().filter(|c| !sidecar(c)).filter_map(|c| request(c, name)).max();
+        let together = running.into_iter().reduce(|a, b| a + b);
+        if let Some(sum) = together.into_iter().chain(starting).max() {
+            sums.push((name, sum.to_string()));
+        }
+    }
+    let Some(resources) = pod.inner("resources") else { return };
+    let limits = resources.get("limits").and_then(Value::as_object).cloned().unwrap_or_default();
+    if sums.is_empty() && limits.is_empty() {
+        return;
+    }
+    let requests = resources.made("requests");
+    sums.into_iter().for_each(|(name, sum)| requests.set(name, sum));
+    limits.into_iter().for_each(|(name, limit)| requests.set(&name, limit));
 }
 
 fn requests_from_limits(container: &mut Object) {
