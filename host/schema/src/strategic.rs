@@ -91,7 +91,11 @@ fn objects(
     match patch.get(PATCH) {
         None => {}
         Some(Value::String(directive)) if directive == "replace" => {
-            return Ok(patch.iter().filter(|(key, _)| *key != PATCH).map(|(k, v)| (k.clone(), v.clone())).collect());
+            return Ok(patch
+                .iter()
+                .filter(|(key, _)| *key != PATCH)
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect());
         }
         Some(Value::String(directive)) if directive == "delete" => return Ok(Map::new()),
         Some(Value::String(directive)) if directive == "merge" => {}
@@ -132,7 +136,9 @@ fn objects(
         }
         let (field, below) = lookup(view, key);
         let merged = match (base.remove(key), value) {
-            (Some(Value::Object(was)), Value::Object(patch)) => Some(Value::Object(objects(below, was, patch)?)),
+            (Some(Value::Object(was)), Value::Object(patch)) => {
+                Some(Value::Object(objects(below, was, patch)?))
+            }
             (Some(Value::Array(was)), Value::Array(patch)) => {
                 Some(Value::Array(list::lists(field, below, was, patch)?))
             }

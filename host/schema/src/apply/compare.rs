@@ -75,7 +75,7 @@ pub(super) fn compare(ty: Type<'_>, old: &Value, new: &Value) -> Delta {
 }
 
 fn granular(ty: Type<'_>, a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
-    !(a.is_empty() && b.is_empty()) && !ty.atomic_map()
+    (!a.is_empty() || !b.is_empty()) && !ty.atomic_map()
 }
 
 fn leaf(ty: Type<'_>, old: &Value, new: &Value) -> Delta {

@@ -68,7 +68,7 @@ pub enum ApplyError {
     /// The applied object does not fit the schema: a client's fault, though Kubernetes answers 500.
     #[error("failed to create typed patch object ({object}): {}", lines(faults))]
     Typed {
-        /// `namespace/name; apps/v1, Kind=Deployment`.
+        /// `namespace/name; apps/v1, Kind=Deployment`; core kinds are of `/v1`.
         object: String,
         /// What is wrong, each with its path.
         faults: Vec<String>,
@@ -101,8 +101,8 @@ pub fn apply<'a>(
     }
     let found = faults(ty, applied);
     if !found.is_empty() {
-        let (namespace, name, kind) = (applied.namespace(), applied.name(), applied.kind());
-        let object = format!("{namespace}/{name}; {}, Kind={kind}", applied.api_version());
+        let (namespace, name, gvk) = (applied.namespace(), applied.name(), applied.gvk());
+        let object = format!("{namespace}/{name}; {}/{}, Kind={}", gvk.group, gvk.version, gvk.kind);
         return Err(ApplyError::Typed { object, faults: found });
     }
     let mut before = live.cloned().unwrap_or_else(|| NOTHING.clone());
@@ -118,11 +118,9 @@ pub fn apply<'a>(
     let last =
         entries.iter().position(|entry| entry.is_of(manager, Operation::Apply)).map(|at| entries.remove(at));
     let mut merged = merge(ty, &before, applied);
-    if let Some(last) = &last {
-        if !last.fields.difference(&claimed).is_empty() {
-            let ty = ty.unfiltered();
-            merged = prune(ty, merged, &last.fields, collect(ty, applied), &entries);
-        }
+    if let Some(last) = last.as_ref().filter(|last| !last.fields.difference(&claimed).is_empty()) {
+        let ty = ty.unfiltered();
+        merged = prune(ty, merged, &last.fields, collect(ty, applied), &entries);
     }
     let delta = compare(ty, &before, &merged);
     if !force {

@@ -6,6 +6,9 @@ use super::{Reset, object_meta};
 use crate::arena::{Absent, ListType, Node, View};
 use serde_json::Value;
 
+/// Objects of any kind inside another, opaque to Go's types.
+const RAW_EXTENSION: &str = "io.k8s.apimachinery.pkg.runtime.RawExtension";
+
 /// The type of a value while walking.
 #[derive(Clone, Copy)]
 pub(super) struct Type<'a> {
@@ -57,7 +60,7 @@ impl<'a> Type<'a> {
 
     /// A map that is replaced as a whole.
     pub(super) fn atomic_map(self) -> bool {
-        self.node().is_some_and(|node| node.atomic)
+        self.node().is_some_and(|node| node.atomic || node.name.as_deref() == Some(RAW_EXTENSION))
     }
 
     /// A list's way of merging.

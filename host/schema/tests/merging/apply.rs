@@ -3,7 +3,7 @@
 //! what is expected: `object` (without managedFields), `owners` (paths by manager),
 //! `times` (the step of a manager's time), `conflicts`, `error`, `noop`.
 
-use super::{Report, builtin_view, cases};
+use crate::support::{Report, builtin_view, cases};
 use serde_json::{Value, json};
 use windlass_object::patch::apply_merge_patch;
 use windlass_schema::apply::{self, ApplyError, Element, FieldSet, Manager};

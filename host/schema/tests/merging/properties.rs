@@ -1,6 +1,6 @@
 //! What holds for any input.
 
-use super::builtin_view;
+use crate::support::builtin_view;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use windlass_schema::apply::{self, FieldSet, Manager};

@@ -1,6 +1,6 @@
 //! What `update` costs, for people: `cargo test --release … speed -- --ignored --nocapture`.
 
-use super::builtin_view;
+use crate::support::builtin_view;
 use serde_json::{Value, json};
 use std::time::Instant;
 use windlass_schema::apply::{self, Manager};

@@ -1,6 +1,6 @@
 //! Cases: `kind`, `base`, `patch`, and the `result` or the `error`.
 
-use super::{Report, builtin_view, cases};
+use crate::support::{Report, builtin_view, cases};
 use serde_json::{Value, json};
 use windlass_schema::strategic;
 

@@ -1,7 +1,7 @@
 //! Cases: `schema` with `refused` (errors of the schema), or with `object` and what comes
 //! of it: `errors` (after defaulting), `pruned` (paths), `result` (pruned and defaulted).
 
-use super::{Report, cases};
+use crate::support::{Report, cases};
 use serde_json::{Value, json};
 use windlass_schema::structural;
 
