@@ -15,7 +15,9 @@ fn main() {
     let mut text = String::new();
     match source() {
         Some(folder) => collect(&folder, &mut text),
-        None => println!("cargo:warning=k8s-openapi's source was not found: kubectl explain will show no descriptions"),
+        None => println!(
+            "cargo:warning=k8s-openapi's source was not found: kubectl explain will show no descriptions"
+        ),
     }
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default()).join("descriptions.bin");
     if let Err(error) = write(&out, &text) {
@@ -24,7 +26,8 @@ fn main() {
 }
 
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut encoder = flate2::write::DeflateEncoder::new(std::fs::File::create(path)?, flate2::Compression::best());
+    let mut encoder =
+        flate2::write::DeflateEncoder::new(std::fs::File::create(path)?, flate2::Compression::best());
     encoder.write_all(text.as_bytes())?;
     encoder.finish()?;
     Ok(())
@@ -36,7 +39,8 @@ fn source() -> Option<PathBuf> {
     let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR")?).join("Cargo.toml");
     // Without a platform cargo would want the packages of all platforms, which are not there.
     let target = std::env::var("TARGET").ok()?;
-    let arguments = ["metadata", "--offline", "--format-version", "1", "--filter-platform", &target, "--manifest-path"];
+    let arguments =
+        ["metadata", "--offline", "--format-version", "1", "--filter-platform", &target, "--manifest-path"];
     let output = Command::new(cargo).args(arguments).arg(manifest).output().ok()?;
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
     let packages = metadata.get("packages")?.as_array()?;
@@ -92,9 +96,9 @@ fn extract(source: &str, text: &mut String) {
             }
             continue;
         }
-        let description = words.strip_prefix("\"description\": ").or_else(|| {
-            words.split_once("insert(\"description\".into(), ").map(|(_, rest)| rest)
-        });
+        let description = words
+            .strip_prefix("\"description\": ")
+            .or_else(|| words.split_once("insert(\"description\".into(), ").map(|(_, rest)| rest));
         let expected = if field.is_empty() { indent == 12 } else { indent == 20 };
         if let (Some(description), true, false) = (description, expected, described) {
             described = true;

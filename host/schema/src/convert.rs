@@ -3,6 +3,7 @@
 
 use crate::builtin::table;
 use crate::canonical;
+use crate::validate::look;
 use serde_json::{Map, Value, json};
 use windlass_object::{Gvk, Meta, path};
 
@@ -23,8 +24,12 @@ pub fn to(target: &Gvk, object: &Value) -> Option<Value> {
     match (part(&source).as_str(), part(target).as_str()) {
         ("v1/Event", "events.k8s.io/v1/Event") => rename(&mut converted, false),
         ("events.k8s.io/v1/Event", "v1/Event") => rename(&mut converted, true),
-        ("autoscaling/v2/HorizontalPodAutoscaler", "autoscaling/v1/HorizontalPodAutoscaler") => to_v1(&mut converted),
-        ("autoscaling/v1/HorizontalPodAutoscaler", "autoscaling/v2/HorizontalPodAutoscaler") => to_v2(&mut converted),
+        ("autoscaling/v2/HorizontalPodAutoscaler", "autoscaling/v1/HorizontalPodAutoscaler") => {
+            to_v1(&mut converted)
+        }
+        ("autoscaling/v1/HorizontalPodAutoscaler", "autoscaling/v2/HorizontalPodAutoscaler") => {
+            to_v2(&mut converted)
+        }
         _ => return None,
     }
     let map = converted.as_object_mut()?;
@@ -76,7 +81,8 @@ fn to_v1(object: &mut Value) {
     let mut others = Vec::new();
     for metric in list(take(object, "spec", "metrics")) {
         let utilization = path::i64_at(&metric, &["resource", "target", "averageUtilization"]);
-        let is_cpu = path::str_at(&metric, &["type"]) == "Resource" && path::str_at(&metric, &["resource", "name"]) == "cpu";
+        let is_cpu = path::str_at(&metric, &["type"]) == "Resource"
+            && path::str_at(&metric, &["resource", "name"]) == "cpu";
         match utilization.filter(|_| is_cpu && cpu.is_none()) {
             Some(percent) => cpu = Some(percent),
             None => others.push(old_metric(&metric, "target")),
@@ -93,7 +99,8 @@ fn to_v1(object: &mut Value) {
     }
     let mut others = Vec::new();
     for metric in list(take(object, "status", "currentMetrics")) {
-        let is_cpu = path::str_at(&metric, &["type"]) == "Resource" && path::str_at(&metric, &["resource", "name"]) == "cpu";
+        let is_cpu = path::str_at(&metric, &["type"]) == "Resource"
+            && path::str_at(&metric, &["resource", "name"]) == "cpu";
         match path::i64_at(&metric, &["resource", "current", "averageUtilization"]).filter(|_| is_cpu) {
             Some(percent) => {
                 path::set(object, &["status", "currentCPUUtilizationPercentage"], percent.into());
@@ -147,7 +154,7 @@ const SOURCES: [&str; 5] = ["resource", "containerResource", "pods", "object", "
 /// v2's `{metric: {name, selector}, target: {…}}` as the flat form that v1 keeps in annotations.
 fn old_metric(metric: &Value, side: &str) -> Value {
     let mut out = Map::new();
-    out.insert("type".into(), metric["type"].clone());
+    out.insert("type".into(), look(metric, &["type"]).clone());
     for source in SOURCES {
         let Some(from) = metric.get(source).filter(|s| !s.is_null()) else { continue };
         let mut to = Map::new();
@@ -157,15 +164,19 @@ fn old_metric(metric: &Value, side: &str) -> Value {
             }
         };
         for name in ["name", "container"] {
-            set(name, &from[name]);
+            set(name, look(from, &[name]));
         }
-        set("metricName", &from["metric"]["name"]);
-        set(if source == "external" { "metricSelector" } else { "selector" }, &from["metric"]["selector"]);
-        set("target", &from["describedObject"]);
-        set(&format!("{side}AverageUtilization"), &from[side]["averageUtilization"]);
-        let average = if source == "object" { "averageValue".to_owned() } else { format!("{side}AverageValue") };
-        set(&average, &from[side]["averageValue"]);
-        set(&format!("{side}Value"), &from[side]["value"]);
+        set("metricName", look(from, &["metric", "name"]));
+        set(
+            if source == "external" { "metricSelector" } else { "selector" },
+            look(from, &["metric", "selector"]),
+        );
+        set("target", look(from, &["describedObject"]));
+        set(&format!("{side}AverageUtilization"), look(from, &[side, "averageUtilization"]));
+        let average =
+            if source == "object" { "averageValue".to_owned() } else { format!("{side}AverageValue") };
+        set(&average, look(from, &[side, "averageValue"]));
+        set(&format!("{side}Value"), look(from, &[side, "value"]));
         out.insert(source.into(), to.into());
     }
     out.into()
@@ -174,7 +185,7 @@ fn old_metric(metric: &Value, side: &str) -> Value {
 /// The reverse of [`old_metric`].
 fn new_metric(metric: &Value, side: &str) -> Value {
     let mut out = Map::new();
-    out.insert("type".into(), metric["type"].clone());
+    out.insert("type".into(), look(metric, &["type"]).clone());
     for source in SOURCES {
         let Some(from) = metric.get(source).filter(|s| !s.is_null()) else { continue };
         let (mut to, mut aim, mut named) = (Map::new(), Map::new(), Map::new());
@@ -184,15 +195,20 @@ fn new_metric(metric: &Value, side: &str) -> Value {
             }
         };
         for name in ["name", "container"] {
-            set(&mut to, name, &from[name]);
+            set(&mut to, name, look(from, &[name]));
         }
-        set(&mut to, "describedObject", &from["target"]);
-        set(&mut named, "name", &from["metricName"]);
-        set(&mut named, "selector", &from[if source == "external" { "metricSelector" } else { "selector" }]);
-        set(&mut aim, "averageUtilization", &from[format!("{side}AverageUtilization")]);
-        let average = if source == "object" { "averageValue".to_owned() } else { format!("{side}AverageValue") };
-        set(&mut aim, "averageValue", &from[average.as_str()]);
-        set(&mut aim, "value", &from[format!("{side}Value")]);
+        set(&mut to, "describedObject", look(from, &["target"]));
+        set(&mut named, "name", look(from, &["metricName"]));
+        set(
+            &mut named,
+            "selector",
+            look(from, &[if source == "external" { "metricSelector" } else { "selector" }]),
+        );
+        set(&mut aim, "averageUtilization", look(from, &[&format!("{side}AverageUtilization")]));
+        let average =
+            if source == "object" { "averageValue".to_owned() } else { format!("{side}AverageValue") };
+        set(&mut aim, "averageValue", look(from, &[average.as_str()]));
+        set(&mut aim, "value", look(from, &[&format!("{side}Value")]));
         if side == "target" {
             let kind = ["averageUtilization", "averageValue"].iter().find(|name| aim.contains_key(**name));
             let kind = match kind {
@@ -224,7 +240,10 @@ mod tests {
         });
         let target = Gvk::new("events.k8s.io", "v1", "Event");
         let event = to(&target, &core).unwrap();
-        assert_eq!((&event["note"], &event["regarding"]["name"], &event["deprecatedCount"]), (&json!("m"), &json!("p"), &json!(2)));
+        assert_eq!(
+            (&event["note"], &event["regarding"]["name"], &event["deprecatedCount"]),
+            (&json!("m"), &json!("p"), &json!(2))
+        );
         assert_eq!(event.get("message"), None);
         assert_eq!(to(&core.gvk(), &event).unwrap(), core);
     }

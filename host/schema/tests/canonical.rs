@@ -10,7 +10,10 @@ const ADDED: &[(&str, &[&str])] = &[
     ("Namespace", &["/spec/finalizers", "/status/phase"]),
     ("Pod", &["/status"]),
     ("DaemonSet", &["/metadata/annotations"]),
-    ("Service", &["/spec/clusterIP", "/spec/clusterIPs", "/spec/ports/0/nodePort", "/spec/healthCheckNodePort"]),
+    (
+        "Service",
+        &["/spec/clusterIP", "/spec/clusterIPs", "/spec/ports/0/nodePort", "/spec/healthCheckNodePort"],
+    ),
     ("Job", &["/spec/selector", "/spec/template/metadata", "/metadata/labels"]),
     ("CustomResourceDefinition", &["/status"]),
     ("APIService", &["/status"]),
@@ -28,7 +31,8 @@ fn objects_are_as_kube_apiserver_stores_them() {
         let name = format!("{}-{}", object.kind().to_lowercase(), object.name().split('.').next().unwrap());
         let Some(expected) = recorded.get(&name) else { continue };
         let view = table().schema(&object.gvk()).unwrap();
-        canonical::canonicalize(view, &mut object, Unknown::Error).unwrap_or_else(|error| panic!("{name}: {error}"));
+        canonical::canonicalize(view, &mut object, Unknown::Error)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         let once = object.clone();
         canonical::canonicalize(view, &mut object, Unknown::Error).unwrap();
         assert_eq!(object, once, "{name} changes when it is canonicalised again");

@@ -17,18 +17,28 @@ fn columns_and_cells_are_kube_apiservers() {
             continue;
         };
         let columns = Columns::builtin(kind);
-        let own: Vec<Value> = columns.iter().map(|c| serde_json::json!([c.name, c.kind, c.format, c.priority])).collect();
+        let own: Vec<Value> =
+            columns.iter().map(|c| serde_json::json!([c.name, c.kind, c.format, c.priority])).collect();
         if expected["columns"] != Value::Array(own.clone()) {
-            faults.push(format!("{name}\n  expected {}\n  found    {}", expected["columns"], Value::Array(own)));
+            faults.push(format!(
+                "{name}\n  expected {}\n  found    {}",
+                expected["columns"],
+                Value::Array(own)
+            ));
             continue;
         }
         let now = time::parse(expected["now"].as_str().unwrap()).unwrap();
         for row in expected["rows"].as_array().unwrap() {
             let cells = columns.cells(&row["object"], now);
-            for ((column, expected), found) in columns.iter().zip(row["cells"].as_array().unwrap()).zip(&cells) {
+            for ((column, expected), found) in
+                columns.iter().zip(row["cells"].as_array().unwrap()).zip(&cells)
+            {
                 if !same(expected, found) {
                     let name = row["object"].name();
-                    faults.push(format!("{} {name}, {}: expected {expected}, found {found}", kind.kind, column.name));
+                    faults.push(format!(
+                        "{} {name}, {}: expected {expected}, found {found}",
+                        kind.kind, column.name
+                    ));
                 }
             }
         }

@@ -44,7 +44,11 @@ impl CanonicalError {
 
 /// Brings an object (or a part of one) to the form in which Go would encode it, defaults included; `view` must be of
 /// the built-in table. Gives the warnings, which are empty unless `unknown` asks for them.
-pub fn canonicalize(view: View<'_>, object: &mut Value, unknown: Unknown) -> Result<Vec<String>, CanonicalError> {
+pub fn canonicalize(
+    view: View<'_>,
+    object: &mut Value,
+    unknown: Unknown,
+) -> Result<Vec<String>, CanonicalError> {
     let warnings = decode(view, object, unknown)?;
     declared(view, object);
     let gvk = object.gvk();

@@ -107,14 +107,17 @@ impl Walk {
             (_, Value::Null) => Ok(()),
             (Leaf::Raw, _) => Ok(()),
             (Leaf::Quantity, Value::String(_) | Value::Number(_)) => {
-                let quantity = Quantity::from_json(value).map_err(|_| CanonicalError::Type(QUANTITY.into()))?;
+                let quantity =
+                    Quantity::from_json(value).map_err(|_| CanonicalError::Type(QUANTITY.into()))?;
                 *value = quantity.to_string().into();
                 Ok(())
             }
             (Leaf::IntOrString, Value::String(_)) => Ok(()),
             (Leaf::IntOrString, Value::Number(number)) => match number.as_i64().map(i32::try_from) {
                 Some(Ok(_)) => Ok(()),
-                _ => Err(CanonicalError::Type(format!("json: cannot unmarshal number {number} into Go value of type int32"))),
+                _ => Err(CanonicalError::Type(format!(
+                    "json: cannot unmarshal number {number} into Go value of type int32"
+                ))),
             },
             (Leaf::Time | Leaf::MicroTime, Value::String(text)) => {
                 let parsed = time::parse(text).map_err(|_| CanonicalError::Type(unparsed_time(text)))?;
@@ -124,7 +127,9 @@ impl Walk {
             }
             (Leaf::Bytes, Value::String(text)) => {
                 let clean: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
-                let bytes = STANDARD.decode(&clean).map_err(|error| CanonicalError::Type(bad_base64(error, &clean)))?;
+                let bytes = STANDARD
+                    .decode(&clean)
+                    .map_err(|error| CanonicalError::Type(bad_base64(error, &clean)))?;
                 *value = STANDARD.encode(bytes).into();
                 Ok(())
             }
@@ -132,10 +137,14 @@ impl Walk {
             (Leaf::WrappedList, Value::Array(list)) if list.iter().all(Value::is_string) => Ok(()),
             (Leaf::SchemaOrBool, Value::Bool(_)) => Ok(()),
             (Leaf::SchemaOrStrings, Value::Array(_)) => Ok(()),
-            (Leaf::SchemaOrBool | Leaf::SchemaOrArray | Leaf::SchemaOrStrings, Value::Object(_)) => self.schema(value),
+            (Leaf::SchemaOrBool | Leaf::SchemaOrArray | Leaf::SchemaOrStrings, Value::Object(_)) => {
+                self.schema(value)
+            }
             (Leaf::SchemaOrArray, Value::Array(_)) => {
                 let Value::Array(list) = value else { return Ok(()) };
-                list.iter_mut().enumerate().try_for_each(|(i, v)| self.at(Step::Index(i), |walk| walk.schema(v)))
+                list.iter_mut()
+                    .enumerate()
+                    .try_for_each(|(i, v)| self.at(Step::Index(i), |walk| walk.schema(v)))
             }
             _ => Err(self.mistyped(view, describe(value))),
         }
@@ -194,7 +203,8 @@ impl Walk {
     }
 }
 
-const QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const QUANTITY: &str =
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 fn unparsed_time(text: &str) -> String {
     format!("parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {text:?} as \"2006\"")

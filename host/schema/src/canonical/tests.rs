@@ -58,7 +58,8 @@ fn unknown_fields_are_told_of_in_kubectls_words() {
         "spec": {"containers": [{"name": "a"}, {"name": "b", "bar": {}}]},
     });
     let view = table().schema(&object.gvk()).unwrap();
-    let expected = vec![r#"unknown field "foo""#.to_owned(), r#"unknown field "spec.containers[1].bar""#.to_owned()];
+    let expected =
+        vec![r#"unknown field "foo""#.to_owned(), r#"unknown field "spec.containers[1].bar""#.to_owned()];
     let mut copy = object.clone();
     assert_eq!(canonicalize(view, &mut copy, Unknown::Warn), Ok(expected.clone()));
     assert_eq!(copy.get("foo"), None);
@@ -73,9 +74,18 @@ fn unknown_fields_are_told_of_in_kubectls_words() {
 #[test]
 fn wrong_types_are_refused() {
     for (spec, expected) in [
-        (json!({"replicas": "three"}), "json: cannot unmarshal string into Go struct field .spec.replicas of type int32"),
-        (json!({"replicas": 1.5}), "json: cannot unmarshal number 1.5 into Go struct field .spec.replicas of type int32"),
-        (json!({"template": []}), "json: cannot unmarshal array into Go struct field .spec.template of type v1.PodTemplateSpec"),
+        (
+            json!({"replicas": "three"}),
+            "json: cannot unmarshal string into Go struct field .spec.replicas of type int32",
+        ),
+        (
+            json!({"replicas": 1.5}),
+            "json: cannot unmarshal number 1.5 into Go struct field .spec.replicas of type int32",
+        ),
+        (
+            json!({"template": []}),
+            "json: cannot unmarshal array into Go struct field .spec.template of type v1.PodTemplateSpec",
+        ),
         (
             json!({"template": {"spec": {"containers": [{"resources": {"limits": {"cpu": "lots"}}}]}}}),
             "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
@@ -121,7 +131,10 @@ fn schemas_within_crds_are_walked() {
             }},
         }]},
     }));
-    assert_eq!(stored["spec"]["names"], json!({"plural": "foos", "kind": "Foo", "singular": "foo", "listKind": "FooList"}));
+    assert_eq!(
+        stored["spec"]["names"],
+        json!({"plural": "foos", "kind": "Foo", "singular": "foo", "listKind": "FooList"})
+    );
     let schema = &stored["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
     assert_eq!(
         schema,
@@ -133,7 +146,10 @@ fn schemas_within_crds_are_walked() {
 #[test]
 fn twice_is_as_once() {
     for file in ["pod", "statefulset"] {
-        let text = std::fs::read_to_string(format!("{}/tests/cases/canonical/{file}.json", env!("CARGO_MANIFEST_DIR")));
+        let text = std::fs::read_to_string(format!(
+            "{}/tests/cases/canonical/{file}.json",
+            env!("CARGO_MANIFEST_DIR")
+        ));
         let Ok(text) = text else { continue };
         let once = canonical(serde_json::from_str(&text).unwrap());
         assert_eq!(canonical(once.clone()), once);

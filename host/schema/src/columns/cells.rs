@@ -29,8 +29,12 @@ pub(super) fn find(name: &str) -> Option<Cell> {
         "template-containers" => |o, _| containers(o, "/template/spec/containers", "name"),
         "template-images" => |o, _| containers(o, "/template/spec/containers", "image"),
         "template-labels" => |o, _| labels(o.pointer("/template/metadata/labels")).into(),
-        "job-template-containers" => |o, _| containers(o, "/spec/jobTemplate/spec/template/spec/containers", "name"),
-        "job-template-images" => |o, _| containers(o, "/spec/jobTemplate/spec/template/spec/containers", "image"),
+        "job-template-containers" => {
+            |o, _| containers(o, "/spec/jobTemplate/spec/template/spec/containers", "name")
+        }
+        "job-template-images" => {
+            |o, _| containers(o, "/spec/jobTemplate/spec/template/spec/containers", "image")
+        }
         "job-template-selector" => |o, _| selector(o.pointer("/spec/jobTemplate/spec/selector")).into(),
         "pod-ready" => pod::ready,
         "pod-status" => pod::status,
@@ -244,7 +248,9 @@ fn param_kind(object: &Value, _: Timestamp) -> Value {
 }
 
 fn param_ref(object: &Value, _: Timestamp) -> Value {
-    let Some(reference) = object.pointer("/spec/paramRef").filter(|r| !r.is_null()) else { return UNSET.into() };
+    let Some(reference) = object.pointer("/spec/paramRef").filter(|r| !r.is_null()) else {
+        return UNSET.into();
+    };
     match (path::str_at(reference, &["namespace"]), path::str_at(reference, &["name"])) {
         (_, "") => selector(reference.get("selector")).into(),
         ("", name) => format!("*/{name}").into(),

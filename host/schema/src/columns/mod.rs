@@ -6,9 +6,9 @@ mod network;
 mod pod;
 mod scale;
 mod storage;
-mod text;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use crate::builtin::BuiltinKind;
 use crate::duration;
@@ -121,9 +121,7 @@ impl Columns {
 
     /// `columnDefinitions` of a table.
     pub fn definitions(&self) -> Value {
-        let define = |c: &Column| {
-            json!({"name": c.name, "type": c.kind, "format": c.format, "description": c.description, "priority": c.priority})
-        };
+        let define = |c: &Column| json!({"name": c.name, "type": c.kind, "format": c.format, "description": c.description, "priority": c.priority});
         self.0.iter().map(define).collect()
     }
 
@@ -209,9 +207,11 @@ impl Column {
         let Some(value) = found.first().filter(|value| !value.is_null()) else { return Value::Null };
         match (self.kind.as_str(), value) {
             ("string", _) => text::plain(value).into(),
-            ("integer", Value::Number(number)) => {
-                number.as_i64().or_else(|| number.as_f64().map(|f| f as i64)).map(Value::from).unwrap_or_default()
-            }
+            ("integer", Value::Number(number)) => number
+                .as_i64()
+                .or_else(|| number.as_f64().map(|f| f as i64))
+                .map(Value::from)
+                .unwrap_or_default(),
             ("number", Value::Number(_)) | ("boolean", Value::Bool(_)) => (*value).clone(),
             ("date", Value::String(text)) => match time::parse(text) {
                 Ok(then) => duration::human(now.as_second() - then.as_second()).into(),
@@ -281,5 +281,10 @@ fn parse_column(line: &str) -> Option<Column> {
         }
     };
     let (kind, format) = kind.split_once(':').unwrap_or((kind, if name == "Name" { "name" } else { "" }));
-    Some(Column { kind: kind.into(), priority: priority.parse().ok()?, format: format.into(), ..plain(name, source) })
+    Some(Column {
+        kind: kind.into(),
+        priority: priority.parse().ok()?,
+        format: format.into(),
+        ..plain(name, source)
+    })
 }

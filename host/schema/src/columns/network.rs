@@ -19,8 +19,11 @@ fn texts(value: &Value, at: &[&str]) -> Vec<String> {
 /// Addresses of a load balancer, of services and ingresses alike.
 fn balanced(object: &Value) -> String {
     let ingress = path::list_at(object, &["status", "loadBalancer", "ingress"]);
-    let all: BTreeSet<&str> =
-        ingress.iter().map(|i| or(path::str_at(i, &["ip"]), path::str_at(i, &["hostname"]))).filter(|a| !a.is_empty()).collect();
+    let all: BTreeSet<&str> = ingress
+        .iter()
+        .map(|i| or(path::str_at(i, &["ip"]), path::str_at(i, &["hostname"])))
+        .filter(|a| !a.is_empty())
+        .collect();
     all.into_iter().collect::<Vec<_>>().join(",")
 }
 
@@ -33,7 +36,8 @@ pub(super) fn service_external(service: &Value, _: Timestamp) -> Value {
     match path::str_at(service, &["spec", "type"]) {
         "ExternalName" => path::str_at(service, &["spec", "externalName"]).into(),
         "LoadBalancer" => {
-            let mut all: Vec<String> = balanced(service).split(',').filter(|a| !a.is_empty()).map(str::to_owned).collect();
+            let mut all: Vec<String> =
+                balanced(service).split(',').filter(|a| !a.is_empty()).map(str::to_owned).collect();
             all.extend(external);
             if all.is_empty() { "<pending>".into() } else { all.join(",").into() }
         }
@@ -59,8 +63,11 @@ pub(super) fn service_ports(service: &Value, _: Timestamp) -> Value {
 
 pub(super) fn ingress_hosts(ingress: &Value, _: Timestamp) -> Value {
     let rules = path::list_at(ingress, &["spec", "rules"]);
-    let hosts: Vec<String> =
-        rules.iter().map(|rule| path::str_at(rule, &["host"]).to_owned()).filter(|host| !host.is_empty()).collect();
+    let hosts: Vec<String> = rules
+        .iter()
+        .map(|rule| path::str_at(rule, &["host"]).to_owned())
+        .filter(|host| !host.is_empty())
+        .collect();
     if hosts.is_empty() { "*".into() } else { some(hosts, SHOWN, ",").into() }
 }
 
@@ -87,7 +94,9 @@ pub(super) fn endpoints(object: &Value, _: Timestamp) -> Value {
         }
         for port in ports {
             let number = path::i64_at(port, &["port"]).unwrap_or_default();
-            all.extend(addresses.iter().map(|address| format!("{}:{number}", path::str_at(address, &["ip"]))));
+            all.extend(
+                addresses.iter().map(|address| format!("{}:{number}", path::str_at(address, &["ip"]))),
+            );
         }
     }
     some(all, SHOWN, ",").into()
@@ -102,7 +111,8 @@ pub(super) fn slice_ports(slice: &Value, _: Timestamp) -> Value {
 }
 
 pub(super) fn slice_endpoints(slice: &Value, _: Timestamp) -> Value {
-    let all: Vec<String> = path::list_at(slice, &["endpoints"]).iter().flat_map(|e| texts(e, &["addresses"])).collect();
+    let all: Vec<String> =
+        path::list_at(slice, &["endpoints"]).iter().flat_map(|e| texts(e, &["addresses"])).collect();
     if all.is_empty() { UNSET.into() } else { some(all, SHOWN, ",").into() }
 }
 
@@ -111,7 +121,11 @@ pub(super) fn parent(address: &Value, _: Timestamp) -> Value {
     let parts = [part("resource"), part("group"), part("namespace"), part("name")];
     let [resource, group, namespace, name] = parts;
     let resource = if group.is_empty() { resource.to_owned() } else { format!("{resource}.{group}") };
-    if namespace.is_empty() { format!("{resource}/{name}").into() } else { format!("{resource}/{namespace}/{name}").into() }
+    if namespace.is_empty() {
+        format!("{resource}/{name}").into()
+    } else {
+        format!("{resource}/{namespace}/{name}").into()
+    }
 }
 
 pub(super) fn cidrs(object: &Value, _: Timestamp) -> Value {

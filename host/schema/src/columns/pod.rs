@@ -47,7 +47,8 @@ fn summarise(pod: &Value) -> Summary {
     let phase = path::str_at(pod, &["status", "phase"]);
     let own_reason = path::str_at(pod, &["status", "reason"]);
     let mut summary = Summary {
-        total: path::list_at(pod, &["spec", "containers"]).len() + init_specs.iter().filter(|c| is_sidecar(c)).count(),
+        total: path::list_at(pod, &["spec", "containers"]).len()
+            + init_specs.iter().filter(|c| is_sidecar(c)).count(),
         reason: if own_reason.is_empty() { phase } else { own_reason }.to_owned(),
         ..Summary::default()
     };
@@ -101,7 +102,9 @@ fn initialise(pod: &Value, specs: &[Value], summary: &mut Summary) -> Sidecars {
                 continue;
             }
             Some(state) => summary.reason = format!("Init:{}", ending(state)),
-            None if !waiting.is_empty() && waiting != "PodInitializing" => summary.reason = format!("Init:{waiting}"),
+            None if !waiting.is_empty() && waiting != "PodInitializing" => {
+                summary.reason = format!("Init:{waiting}")
+            }
             None => summary.reason = format!("Init:{index}/{}", specs.len()),
         }
         sidecars.finished = false;
@@ -121,7 +124,9 @@ fn run(pod: &Value, summary: &mut Summary) {
             summary.reason = waiting.to_owned();
         } else if let Some(state) = status.pointer("/state/terminated").filter(|s| !s.is_null()) {
             summary.reason = ending(state);
-        } else if path::bool_at(status, &["ready"]) && status.pointer("/state/running").is_some_and(|s| !s.is_null()) {
+        } else if path::bool_at(status, &["ready"])
+            && status.pointer("/state/running").is_some_and(|s| !s.is_null())
+        {
             running = true;
             summary.ready += 1;
         }

@@ -1,6 +1,6 @@
 //! Cells of workloads, autoscalers and quotas.
 
-use super::text::{NONE, UNKNOWN, some, since};
+use super::text::{NONE, UNKNOWN, since, some};
 use crate::{convert, duration};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -21,7 +21,11 @@ pub(super) fn job_status(job: &Value, _: Timestamp) -> Value {
     };
     let ended = first(&[("Complete", "Complete"), ("Failed", "Failed")]);
     let going = || {
-        let kinds = [("Suspended", "Suspended"), ("FailureTarget", "FailureTarget"), ("SuccessCriteriaMet", "SuccessCriteriaMet")];
+        let kinds = [
+            ("Suspended", "Suspended"),
+            ("FailureTarget", "FailureTarget"),
+            ("SuccessCriteriaMet", "SuccessCriteriaMet"),
+        ];
         first(&kinds)
     };
     match ended {
@@ -75,7 +79,11 @@ pub(super) fn hpa_targets(hpa: &Value, _: Timestamp) -> Value {
     let hpa = converted.as_ref().unwrap_or(hpa);
     let specs = path::list_at(hpa, &["spec", "metrics"]);
     let current = path::list_at(hpa, &["status", "currentMetrics"]);
-    let shown: Vec<String> = specs.iter().enumerate().map(|(i, spec)| metric(spec, current.get(i).unwrap_or(&Value::Null))).collect();
+    let shown: Vec<String> = specs
+        .iter()
+        .enumerate()
+        .map(|(i, spec)| metric(spec, current.get(i).unwrap_or(&Value::Null)))
+        .collect();
     some(shown, METRICS, ", ").into()
 }
 
@@ -99,10 +107,16 @@ fn metric(spec: &Value, status: &Value) -> String {
         "Resource" | "ContainerResource" => format!("{}: ", path::str_at(spec, &[field, "name"])),
         _ => String::new(),
     };
-    let average = |note: &str| format!("{prefix}{}/{}{note}", text(current("averageValue"), ""), text(target("averageValue"), ""));
+    let average = |note: &str| {
+        format!("{prefix}{}/{}{note}", text(current("averageValue"), ""), text(target("averageValue"), ""))
+    };
     match kind {
         "Resource" | "ContainerResource" if target("averageValue").is_none() => {
-            format!("{prefix}{}/{}", text(current("averageUtilization"), "%"), text(target("averageUtilization"), "%"))
+            format!(
+                "{prefix}{}/{}",
+                text(current("averageUtilization"), "%"),
+                text(target("averageUtilization"), "%")
+            )
         }
         "Resource" | "ContainerResource" | "Pods" => average(""),
         _ if target("averageValue").is_some() => average(" (avg)"),

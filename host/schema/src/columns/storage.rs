@@ -10,8 +10,12 @@ const OLD_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
 /// `RWO,ROX`: short forms in a fixed order.
 fn short(modes: &[Value]) -> String {
-    const ORDER: [(&str, &str); 4] =
-        [("ReadWriteOnce", "RWO"), ("ReadOnlyMany", "ROX"), ("ReadWriteMany", "RWX"), ("ReadWriteOncePod", "RWOP")];
+    const ORDER: [(&str, &str); 4] = [
+        ("ReadWriteOnce", "RWO"),
+        ("ReadOnlyMany", "ROX"),
+        ("ReadWriteMany", "RWX"),
+        ("ReadWriteOncePod", "RWOP"),
+    ];
     let given = ORDER.iter().filter(|(mode, _)| modes.iter().any(|m| m == mode));
     given.map(|(_, short)| *short).collect::<Vec<_>>().join(",")
 }
@@ -21,7 +25,11 @@ pub(super) fn modes(volume: &Value, _: Timestamp) -> Value {
 }
 
 pub(super) fn phase(object: &Value, _: Timestamp) -> Value {
-    if object.is_deleting() { "Terminating".into() } else { path::str_at(object, &["status", "phase"]).into() }
+    if object.is_deleting() {
+        "Terminating".into()
+    } else {
+        path::str_at(object, &["status", "phase"]).into()
+    }
 }
 
 pub(super) fn claim(volume: &Value, _: Timestamp) -> Value {
@@ -51,17 +59,24 @@ pub(super) fn claim_modes(claim: &Value, _: Timestamp) -> Value {
 }
 
 pub(super) fn class_name(class: &Value, _: Timestamp) -> Value {
-    if class.annotation(DEFAULT_CLASS) == Some("true") { format!("{} (default)", class.name()).into() } else { class.name().into() }
+    if class.annotation(DEFAULT_CLASS) == Some("true") {
+        format!("{} (default)", class.name()).into()
+    } else {
+        class.name().into()
+    }
 }
 
 pub(super) fn token_requests(driver: &Value, _: Timestamp) -> Value {
-    let audiences: Vec<&str> =
-        path::list_at(driver, &["spec", "tokenRequests"]).iter().map(|r| path::str_at(r, &["audience"])).collect();
+    let audiences: Vec<&str> = path::list_at(driver, &["spec", "tokenRequests"])
+        .iter()
+        .map(|r| path::str_at(r, &["audience"]))
+        .collect();
     if audiences.is_empty() { UNSET.into() } else { audiences.join(",").into() }
 }
 
 pub(super) fn csi_modes(driver: &Value, _: Timestamp) -> Value {
-    let modes: Vec<String> = path::list_at(driver, &["spec", "volumeLifecycleModes"]).iter().map(plain).collect();
+    let modes: Vec<String> =
+        path::list_at(driver, &["spec", "volumeLifecycleModes"]).iter().map(plain).collect();
     modes.join(",").into()
 }
 

@@ -57,40 +57,78 @@ fn a_table_of_deployments() {
         "status": {"readyReplicas": 2, "updatedReplicas": 3},
     });
     let now = time::parse(NOW).unwrap();
-    let table = columns("apps/v1", "Deployment").table(json!({"resourceVersion": "7"}), [&object], Include::Metadata, true, now);
-    assert_eq!(table["columnDefinitions"][0], json!({"name": "Name", "type": "string", "format": "name", "description": "", "priority": 0}));
-    assert_eq!(table["rows"][0]["cells"], json!(["web", "2/3", 3, 0, "6m", "a,b", "a:1,b:1", "a in (x,y),app=web"]));
+    let table = columns("apps/v1", "Deployment").table(
+        json!({"resourceVersion": "7"}),
+        [&object],
+        Include::Metadata,
+        true,
+        now,
+    );
+    assert_eq!(
+        table["columnDefinitions"][0],
+        json!({"name": "Name", "type": "string", "format": "name", "description": "", "priority": 0})
+    );
+    assert_eq!(
+        table["rows"][0]["cells"],
+        json!(["web", "2/3", 3, 0, "6m", "a,b", "a:1,b:1", "a in (x,y),app=web"])
+    );
     assert_eq!(table["rows"][0]["object"]["kind"], "PartialObjectMetadata");
 }
 
 #[test]
 fn services_nodes_and_events() {
-    let service = |spec: Value| json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": spec});
-    let shown = row(&service(json!({"type": "ClusterIP", "clusterIP": "10.0.0.1", "ports": [{"port": 80, "protocol": "TCP"}]})));
-    assert_eq!((&shown["Cluster-IP"], &shown["External-IP"], &shown["Port(s)"]), (&json!("10.0.0.1"), &json!("<none>"), &json!("80/TCP")));
+    let service =
+        |spec: Value| json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": spec});
+    let shown = row(&service(
+        json!({"type": "ClusterIP", "clusterIP": "10.0.0.1", "ports": [{"port": 80, "protocol": "TCP"}]}),
+    ));
+    assert_eq!(
+        (&shown["Cluster-IP"], &shown["External-IP"], &shown["Port(s)"]),
+        (&json!("10.0.0.1"), &json!("<none>"), &json!("80/TCP"))
+    );
     assert_eq!((&shown["Age"], &shown["Selector"]), (&json!("<unknown>"), &json!("<none>")));
-    let shown = row(&service(json!({"type": "LoadBalancer", "ports": [{"port": 80, "nodePort": 30080, "protocol": "UDP"}]})));
+    let shown = row(&service(
+        json!({"type": "LoadBalancer", "ports": [{"port": 80, "nodePort": 30080, "protocol": "UDP"}]}),
+    ));
     assert_eq!((&shown["External-IP"], &shown["Port(s)"]), (&json!("<pending>"), &json!("80:30080/UDP")));
     let node = row(&json!({"apiVersion": "v1", "kind": "Node",
         "metadata": {"name": "n", "labels": {"node-role.kubernetes.io/worker": "", "node-role.kubernetes.io/control-plane": ""}},
         "spec": {"unschedulable": true}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}));
-    assert_eq!((&node["Status"], &node["Roles"]), (&json!("Ready,SchedulingDisabled"), &json!("control-plane,worker")));
-    let event = row(&json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"}, "involvedObject": {"kind": "Pod", "name": "p"},
+    assert_eq!(
+        (&node["Status"], &node["Roles"]),
+        (&json!("Ready,SchedulingDisabled"), &json!("control-plane,worker"))
+    );
+    let event = row(
+        &json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"}, "involvedObject": {"kind": "Pod", "name": "p"},
         "count": 3, "firstTimestamp": "2026-01-02T03:00:00Z", "lastTimestamp": "2026-01-02T03:09:00Z", "message": " m\n",
-        "source": {"component": "kubelet", "host": "n"}}));
-    assert_eq!((&event["Last Seen"], &event["First Seen"], &event["Object"]), (&json!("60s"), &json!("10m"), &json!("pod/p")));
-    assert_eq!((&event["Count"], &event["Message"], &event["Source"]), (&json!(3), &json!("m"), &json!("kubelet, n")));
+        "source": {"component": "kubelet", "host": "n"}}),
+    );
+    assert_eq!(
+        (&event["Last Seen"], &event["First Seen"], &event["Object"]),
+        (&json!("60s"), &json!("10m"), &json!("pod/p"))
+    );
+    assert_eq!(
+        (&event["Count"], &event["Message"], &event["Source"]),
+        (&json!(3), &json!("m"), &json!("kubelet, n"))
+    );
 }
 
 #[test]
 fn jobs_and_autoscalers() {
-    let job = row(&json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"completions": 2},
-        "status": {"succeeded": 1, "startTime": "2026-01-02T03:00:00Z"}}));
-    assert_eq!((&job["Status"], &job["Completions"], &job["Duration"]), (&json!("Running"), &json!("1/2"), &json!("10m")));
-    let hpa = row(&json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "h"},
+    let job = row(
+        &json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"completions": 2},
+        "status": {"succeeded": 1, "startTime": "2026-01-02T03:00:00Z"}}),
+    );
+    assert_eq!(
+        (&job["Status"], &job["Completions"], &job["Duration"]),
+        (&json!("Running"), &json!("1/2"), &json!("10m"))
+    );
+    let hpa = row(
+        &json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "h"},
         "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "web"}, "maxReplicas": 5, "minReplicas": 1, "metrics": [
             {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]},
-        "status": {"currentReplicas": 2}}));
+        "status": {"currentReplicas": 2}}),
+    );
     assert_eq!((&hpa["Targets"], &hpa["Replicas"]), (&json!("cpu: <unknown>/80%"), &json!(2)));
 }
 
@@ -107,8 +145,14 @@ fn custom_resources() {
     let object = json!({"metadata": {"name": "a"}, "spec": {"size": 3, "list": [1, 2], "when": "2026-01-02T03:00:00Z"},
         "status": {"conditions": [{"type": "Ready", "status": "True"}]}});
     let now = time::parse(NOW).unwrap();
-    assert_eq!(columns.cells(&object, now), vec![json!("a"), json!(3), json!("True"), json!("[1,2]"), json!("10m"), Value::Null]);
-    assert_eq!(columns.cells(&json!({"metadata": {"name": "b"}}), now), vec![json!("b"), Value::Null, Value::Null, Value::Null, Value::Null, Value::Null]);
+    assert_eq!(
+        columns.cells(&object, now),
+        vec![json!("a"), json!(3), json!("True"), json!("[1,2]"), json!("10m"), Value::Null]
+    );
+    assert_eq!(
+        columns.cells(&json!({"metadata": {"name": "b"}}), now),
+        vec![json!("b"), Value::Null, Value::Null, Value::Null, Value::Null, Value::Null]
+    );
     let object = json!({"metadata": {"name": "a", "creationTimestamp": "2026-01-02T03:00:00Z"}});
     assert_eq!(Columns::of_crd(&json!({})).cells(&object, now), vec![json!("a"), json!("10m")]);
 }

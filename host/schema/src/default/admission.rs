@@ -63,8 +63,10 @@ pub(super) fn crd(object: &mut Object) {
     }
     let conversion = spec.made("conversion");
     conversion.fill("strategy", "None");
-    if let Some(service) =
-        conversion.inner("webhook").and_then(|hook| hook.inner("clientConfig")).and_then(|config| config.inner("service"))
+    if let Some(service) = conversion
+        .inner("webhook")
+        .and_then(|hook| hook.inner("clientConfig"))
+        .and_then(|config| config.inner("service"))
     {
         service.set("port", HTTPS);
     }

@@ -15,9 +15,12 @@ pub(super) fn v1(object: &mut Object) {
 pub(super) fn v2(object: &mut Object) {
     let spec = object.made("spec");
     spec.set("minReplicas", 1);
-    if !spec.get("metrics").and_then(Value::as_array).is_some_and(|metrics| !metrics.is_empty()) {
+    if spec.get("metrics").and_then(Value::as_array).is_none_or(Vec::is_empty) {
         let target = json!({"type": "Utilization", "averageUtilization": CPU_PERCENT});
-        spec.insert("metrics".into(), json!([{"type": "Resource", "resource": {"name": "cpu", "target": target}}]));
+        spec.insert(
+            "metrics".into(),
+            json!([{"type": "Resource", "resource": {"name": "cpu", "target": target}}]),
+        );
     }
     let Some(behavior) = spec.inner("behavior") else { return };
     rules(
@@ -36,7 +39,7 @@ fn rules(rules: &mut Object, window: Option<i32>, policies: &Value) {
     if let Some(window) = window {
         rules.set("stabilizationWindowSeconds", window);
     }
-    if !rules.get("policies").and_then(Value::as_array).is_some_and(|own| !own.is_empty()) {
+    if rules.get("policies").and_then(Value::as_array).is_none_or(Vec::is_empty) {
         rules.insert("policies".into(), policies.clone());
     }
 }

@@ -58,7 +58,10 @@ pub(super) fn claim_spec(spec: &mut Object) {
         let group = source.get("apiGroup").and_then(Value::as_str).unwrap_or_default();
         let kind = source.get("kind").and_then(Value::as_str).unwrap_or_default();
         let elsewhere = source.get("namespace").and_then(Value::as_str).is_some_and(|n| !n.is_empty());
-        let known = matches!((group, kind), ("", "PersistentVolumeClaim") | ("snapshot.storage.k8s.io", "VolumeSnapshot"));
+        let known = matches!(
+            (group, kind),
+            ("", "PersistentVolumeClaim") | ("snapshot.storage.k8s.io", "VolumeSnapshot")
+        );
         (known && !elsewhere).then(|| source.clone())
     };
     match (spec.get("dataSource"), spec.get("dataSourceRef")) {

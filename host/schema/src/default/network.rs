@@ -64,7 +64,7 @@ pub(super) fn network_policy(object: &mut Object) {
     for rules in ["ingress", "egress"] {
         spec.each(rules, |rule| rule.each("ports", |port| port.set("protocol", "TCP")));
     }
-    if !spec.get("policyTypes").and_then(Value::as_array).is_some_and(|types| !types.is_empty()) {
+    if spec.get("policyTypes").and_then(Value::as_array).is_none_or(Vec::is_empty) {
         let egress = spec.get("egress").and_then(Value::as_array).is_some_and(|rules| !rules.is_empty());
         let types = if egress { json!(["Ingress", "Egress"]) } else { json!(["Ingress"]) };
         spec.insert("policyTypes".into(), types);

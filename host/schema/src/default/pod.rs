@@ -37,7 +37,10 @@ fn requests_of_pod(pod: &mut Object) {
         return;
     }
     let request = |container: &Value, name: &str| {
-        container.get("resources").and_then(|r| r.get("requests")?.get(name)).and_then(|v| Quantity::from_json(v).ok())
+        container
+            .get("resources")
+            .and_then(|r| r.get("requests")?.get(name))
+            .and_then(|v| Quantity::from_json(v).ok())
     };
     let list = |name: &str| pod.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let (containers, first) = (list("containers"), list("initContainers"));
@@ -86,7 +89,8 @@ pub(super) fn spec(pod: &mut Object) {
     pod.set("terminationGracePeriodSeconds", 30);
     pod.set("schedulerName", "default-scheduler");
     // Two names of one field; the newer one wins.
-    let account = [pod.text("serviceAccountName"), pod.text("serviceAccount")].into_iter().find(|n| !n.is_empty());
+    let account =
+        [pod.text("serviceAccountName"), pod.text("serviceAccount")].into_iter().find(|n| !n.is_empty());
     if let Some(account) = account.map(str::to_owned) {
         pod.insert("serviceAccountName".into(), account.clone().into());
         pod.insert("serviceAccount".into(), account.into());
@@ -224,7 +228,11 @@ pub(super) fn round_list(list: &mut Object) {
         let rounded = Quantity::from_milli(quantity.milli_value()).with_format(quantity.format());
         if rounded > quantity && quantity.milli_value() != i64::MAX {
             // Binary suffixes can't write thousandths.
-            let rounded = if quantity.format() == Format::BinarySi { rounded.with_format(Format::DecimalSi) } else { rounded };
+            let rounded = if quantity.format() == Format::BinarySi {
+                rounded.with_format(Format::DecimalSi)
+            } else {
+                rounded
+            };
             *value = rounded.to_string().into();
         }
     }

@@ -47,7 +47,9 @@ impl Resource<'static> {
             subresources: kind
                 .subresources
                 .iter()
-                .map(|sub| (sub.name.clone(), Gvk::new(&sub.group, &sub.version, &sub.kind), words(sub.verbs)))
+                .map(|sub| {
+                    (sub.name.clone(), Gvk::new(&sub.group, &sub.version, &sub.kind), words(sub.verbs))
+                })
                 .collect(),
             definition: schema.node().name.as_deref().unwrap_or_default().to_owned(),
             schema,
@@ -57,12 +59,19 @@ impl Resource<'static> {
 
 impl<'a> Resource<'a> {
     /// A custom resource. `subresources` are those of the version: `status`, `scale`.
-    pub fn custom(gvk: Gvk, resource: &str, namespaced: bool, subresources: &[&str], schema: View<'a>) -> Self {
+    pub fn custom(
+        gvk: Gvk,
+        resource: &str,
+        namespaced: bool,
+        subresources: &[&str],
+        schema: View<'a>,
+    ) -> Self {
         let words = |verbs: &[&str]| -> Vec<String> { verbs.iter().map(|verb| (*verb).to_owned()).collect() };
         let subresources = subresources
             .iter()
             .map(|name| {
-                let kind = if *name == "scale" { Gvk::new("autoscaling", "v1", "Scale") } else { gvk.clone() };
+                let kind =
+                    if *name == "scale" { Gvk::new("autoscaling", "v1", "Scale") } else { gvk.clone() };
                 ((*name).to_owned(), kind, words(&["get", "patch", "update"]))
             })
             .collect();
@@ -71,7 +80,16 @@ impl<'a> Resource<'a> {
             gvk,
             resource: resource.to_owned(),
             namespaced,
-            verbs: words(&["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]),
+            verbs: words(&[
+                "create",
+                "delete",
+                "deletecollection",
+                "get",
+                "list",
+                "patch",
+                "update",
+                "watch",
+            ]),
             subresources,
             schema,
         }

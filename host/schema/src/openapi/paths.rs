@@ -9,7 +9,8 @@ use windlass_object::Gvk;
 type Object = Map<String, Value>;
 
 const FORMS: [&str; 3] = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
-const STREAMS: [&str; 2] = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
+const STREAMS: [&str; 2] =
+    ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
 const PATCHES: [&str; 4] = [
     "application/json-patch+json",
     "application/merge-patch+json",
@@ -59,18 +60,38 @@ pub(super) fn add(all: &mut Object, resource: &Resource<'_>, schemas: &mut Schem
 
     let mut operations = Object::new();
     if has("list") {
-        put(&mut operations, make("get", "list", id("list", kind), list_parameters(), None, list.clone(), &["200"]), &STREAMS);
+        put(
+            &mut operations,
+            make("get", "list", id("list", kind), list_parameters(), None, list.clone(), &["200"]),
+            &STREAMS,
+        );
     }
     if has("create") {
         let body = Some(own.clone());
-        put(&mut operations, make("post", "post", id("create", kind), write_parameters(false), body, own.clone(), &["200", "201", "202"]), &[]);
+        put(
+            &mut operations,
+            make(
+                "post",
+                "post",
+                id("create", kind),
+                write_parameters(false),
+                body,
+                own.clone(),
+                &["200", "201", "202"],
+            ),
+            &[],
+        );
     }
     if has("deletecollection") {
         let mut parameters = delete_parameters();
         parameters.extend(list_parameters());
         let body = Some(options.clone());
         let id = format!("delete{}Collection{word}{kind}", camel(&tag));
-        put(&mut operations, make("delete", "deletecollection", id, parameters, body, status.clone(), &["200"]), &[]);
+        put(
+            &mut operations,
+            make("delete", "deletecollection", id, parameters, body, status.clone(), &["200"]),
+            &[],
+        );
     }
     insert(all, &collection, operations, resource.namespaced, false);
     if resource.namespaced && has("list") {
@@ -82,19 +103,51 @@ pub(super) fn add(all: &mut Object, resource: &Resource<'_>, schemas: &mut Schem
 
     let mut operations = Object::new();
     if has("get") {
-        put(&mut operations, make("get", "get", id("read", kind), Vec::new(), None, own.clone(), &["200"]), &[]);
+        put(
+            &mut operations,
+            make("get", "get", id("read", kind), Vec::new(), None, own.clone(), &["200"]),
+            &[],
+        );
     }
     if has("update") {
         let body = Some(own.clone());
-        put(&mut operations, make("put", "put", id("replace", kind), write_parameters(false), body, own.clone(), &["200", "201"]), &[]);
+        put(
+            &mut operations,
+            make(
+                "put",
+                "put",
+                id("replace", kind),
+                write_parameters(false),
+                body,
+                own.clone(),
+                &["200", "201"],
+            ),
+            &[],
+        );
     }
     if has("patch") {
         let body = Some(schemas.reference(&format!("{META}Patch")));
-        put(&mut operations, make("patch", "patch", id("patch", kind), write_parameters(true), body, own.clone(), &["200", "201"]), &[]);
+        put(
+            &mut operations,
+            make(
+                "patch",
+                "patch",
+                id("patch", kind),
+                write_parameters(true),
+                body,
+                own.clone(),
+                &["200", "201"],
+            ),
+            &[],
+        );
     }
     if has("delete") {
         let body = Some(options);
-        put(&mut operations, make("delete", "delete", id("delete", kind), delete_parameters(), body, status, &["200", "202"]), &[]);
+        put(
+            &mut operations,
+            make("delete", "delete", id("delete", kind), delete_parameters(), body, status, &["200", "202"]),
+            &[],
+        );
     }
     insert(all, &object, operations, resource.namespaced, true);
 
@@ -116,7 +169,10 @@ pub(super) fn add(all: &mut Object, resource: &Resource<'_>, schemas: &mut Schem
                 (true, _) => Some(answer.clone()),
             };
             let parameters = if body.is_some() { write_parameters(method == "patch") } else { Vec::new() };
-            let operation = Operation { gvk, ..make(method, action, id(word, &of), parameters, body, answer.clone(), &["200", "201"]) };
+            let operation = Operation {
+                gvk,
+                ..make(method, action, id(word, &of), parameters, body, answer.clone(), &["200", "201"])
+            };
             put(&mut operations, operation, &[]);
         }
         insert(all, &format!("{object}/{name}"), operations, resource.namespaced, true);
@@ -153,7 +209,10 @@ fn put(operations: &mut Object, operation: Operation<'_>, streams: &[&str]) {
             "202" => "Accepted",
             _ => "OK",
         };
-        responses.insert((*code).into(), json!({"description": word, "content": content(&forms, &operation.answer)}));
+        responses.insert(
+            (*code).into(),
+            json!({"description": word, "content": content(&forms, &operation.answer)}),
+        );
     }
     responses.insert("401".into(), json!({"description": "Unauthorized"}));
     let mut value = json!({
@@ -174,7 +233,10 @@ fn put(operations: &mut Object, operation: Operation<'_>, streams: &[&str]) {
                 "delete" => &FORMS[..1],
                 _ => &["*/*"],
             };
-            map.insert("requestBody".into(), json!({"content": content(forms, &body), "required": operation.method != "delete"}));
+            map.insert(
+                "requestBody".into(),
+                json!({"content": content(forms, &body), "required": operation.method != "delete"}),
+            );
         }
     }
     operations.insert(operation.method.into(), value);
@@ -209,13 +271,16 @@ fn query(name: &str, type_: &str) -> Value {
 fn list_parameters() -> Vec<Value> {
     let text = ["continue", "fieldSelector", "labelSelector", "resourceVersion", "resourceVersionMatch"];
     let mut all: Vec<Value> = text.iter().map(|name| query(name, "string")).collect();
-    all.extend(["allowWatchBookmarks", "sendInitialEvents", "watch"].iter().map(|name| query(name, "boolean")));
+    all.extend(
+        ["allowWatchBookmarks", "sendInitialEvents", "watch"].iter().map(|name| query(name, "boolean")),
+    );
     all.extend(["limit", "timeoutSeconds"].iter().map(|name| query(name, "integer")));
     all
 }
 
 fn write_parameters(patch: bool) -> Vec<Value> {
-    let mut all: Vec<Value> = ["dryRun", "fieldManager", "fieldValidation"].iter().map(|name| query(name, "string")).collect();
+    let mut all: Vec<Value> =
+        ["dryRun", "fieldManager", "fieldValidation"].iter().map(|name| query(name, "string")).collect();
     if patch {
         all.push(query("force", "boolean"));
     }
@@ -223,7 +288,8 @@ fn write_parameters(patch: bool) -> Vec<Value> {
 }
 
 fn delete_parameters() -> Vec<Value> {
-    let mut all: Vec<Value> = ["dryRun", "propagationPolicy"].iter().map(|name| query(name, "string")).collect();
+    let mut all: Vec<Value> =
+        ["dryRun", "propagationPolicy"].iter().map(|name| query(name, "string")).collect();
     all.push(query("gracePeriodSeconds", "integer"));
     all.push(query("orphanDependents", "boolean"));
     all.push(query("ignoreStoreReadErrorWithClusterBreakingPotential", "boolean"));

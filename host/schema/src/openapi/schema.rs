@@ -78,11 +78,14 @@ impl Schemas {
         let Some(map) = schema.as_object_mut() else { return schema };
         let properties = map.entry("properties").or_insert_with(|| json!({}));
         if let Some(properties) = properties.as_object_mut() {
-            for (name, about) in [("apiVersion", "The versioned schema of this object."), ("kind", "The kind of this object.")] {
+            for (name, about) in
+                [("apiVersion", "The versioned schema of this object."), ("kind", "The kind of this object.")]
+            {
                 properties.entry(name).or_insert_with(|| json!({"type": "string", "description": about}));
             }
             let about = "Standard object metadata.";
-            properties.insert("metadata".into(), json!({"allOf": [metadata], "default": {}, "description": about}));
+            properties
+                .insert("metadata".into(), json!({"allOf": [metadata], "default": {}, "description": about}));
         }
         schema
     }
@@ -94,7 +97,9 @@ impl Schemas {
             // A patch has no fields of its own.
             None => {
                 let about = "The body of a PATCH request, in one of its forms.";
-                self.done.entry(name.to_owned()).or_insert_with(|| json!({"type": "object", "description": about}));
+                self.done
+                    .entry(name.to_owned())
+                    .or_insert_with(|| json!({"type": "object", "description": about}));
             }
         }
         json!({"$ref": format!("#/components/schemas/{name}")})
@@ -129,7 +134,10 @@ impl Schemas {
     fn inline(&mut self, view: View<'_>, definition: Option<&str>) -> Value {
         let node = view.node();
         let mut map = Object::new();
-        if let Some(text) = definition.and_then(|name| self.texts.of(name, "")).or_else(|| node.description.as_deref().map(str::to_owned)) {
+        if let Some(text) = definition
+            .and_then(|name| self.texts.of(name, ""))
+            .or_else(|| node.description.as_deref().map(str::to_owned))
+        {
             map.insert("description".into(), text.into());
         }
         if let Some(leaf) = table().leaf(view).filter(|_| definition.is_some()) {
@@ -183,7 +191,9 @@ impl Schemas {
             if field.required {
                 required.push(Value::from(name.as_str()));
             }
-            let text = definition.and_then(|d| self.texts.of(d, name)).or_else(|| field.description.as_deref().map(str::to_owned));
+            let text = definition
+                .and_then(|d| self.texts.of(d, name))
+                .or_else(|| field.description.as_deref().map(str::to_owned));
             let schema = self.field(view.at(field.node), field, text);
             properties.insert(name.clone(), schema);
         }
@@ -267,7 +277,11 @@ fn special(leaf: Leaf, map: &mut Object) {
             set("items", json!({"type": "string", "default": ""}));
         }
         Leaf::Raw => {
-            if !map.get("description").and_then(Value::as_str).is_some_and(|d| d.starts_with("JSON represents")) {
+            if !map
+                .get("description")
+                .and_then(Value::as_str)
+                .is_some_and(|d| d.starts_with("JSON represents"))
+            {
                 map.insert("type".into(), "object".into());
             }
         }

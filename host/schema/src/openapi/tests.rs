@@ -38,7 +38,10 @@ fn kubectl_apply_finds_field_validation() {
     let document = document("apps", "v1");
     let patch = &document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"];
     assert!(patch["parameters"].as_array().unwrap().iter().any(|p| p["name"] == "fieldValidation"));
-    assert_eq!(patch["x-kubernetes-group-version-kind"], json!({"group": "apps", "version": "v1", "kind": "Deployment"}));
+    assert_eq!(
+        patch["x-kubernetes-group-version-kind"],
+        json!({"group": "apps", "version": "v1", "kind": "Deployment"})
+    );
     assert_eq!(patch["x-kubernetes-action"], "patch");
 }
 
@@ -47,8 +50,12 @@ fn kubectl_explain_finds_texts() {
     let document = document("apps", "v1");
     let deployment = &document["components"]["schemas"]["io.k8s.api.apps.v1.Deployment"];
     assert_eq!(deployment["x-kubernetes-group-version-kind"][0]["kind"], "Deployment");
-    assert_eq!(deployment["properties"]["spec"]["allOf"][0]["$ref"], "#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec");
-    let replicas = &document["components"]["schemas"]["io.k8s.api.apps.v1.DeploymentSpec"]["properties"]["replicas"];
+    assert_eq!(
+        deployment["properties"]["spec"]["allOf"][0]["$ref"],
+        "#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec"
+    );
+    let replicas =
+        &document["components"]["schemas"]["io.k8s.api.apps.v1.DeploymentSpec"]["properties"]["replicas"];
     assert_eq!((&replicas["type"], &replicas["format"]), (&json!("integer"), &json!("int32")));
     assert!(!Descriptions::builtin().is_empty());
     assert!(replicas["description"].as_str().is_some_and(|text| text.contains("pods")));
@@ -61,20 +68,33 @@ fn kubectl_explain_finds_texts() {
 fn custom_resources_get_their_metadata() {
     let mut arena = Arena::default();
     let text = arena.add(Node { kind: Kind::String, ..Node::default() });
-    let field = Field { node: text, required: true, description: Some("the colour".into()), ..Field::default() };
+    let field =
+        Field { node: text, required: true, description: Some("the colour".into()), ..Field::default() };
     let spec = Node { kind: Kind::Object, fields: [("colour".to_owned(), field)].into(), ..Node::default() };
     let spec = arena.add(spec);
     let field = Field { node: spec, ..Field::default() };
-    let root = arena.add(Node { kind: Kind::Object, fields: [("spec".to_owned(), field)].into(), ..Node::default() });
+    let root = arena.add(Node {
+        kind: Kind::Object,
+        fields: [("spec".to_owned(), field)].into(),
+        ..Node::default()
+    });
     let gvk = Gvk::new("stable.example.com", "v1", "Hat");
     let resource = Resource::custom(gvk, "hats", true, &["status", "scale"], arena.view(root));
     let document = v3("stable.example.com", "v1", &[resource]);
     let hat = &document["components"]["schemas"]["com.example.stable.v1.Hat"];
-    assert_eq!(hat["properties"]["spec"]["properties"]["colour"], json!({"type": "string", "description": "the colour"}));
+    assert_eq!(
+        hat["properties"]["spec"]["properties"]["colour"],
+        json!({"type": "string", "description": "the colour"})
+    );
     assert_eq!(hat["properties"]["spec"]["required"], json!(["colour"]));
     assert!(hat["properties"]["metadata"]["allOf"].is_array());
     let paths = document["paths"].as_object().unwrap();
-    for path in ["hats", "namespaces/{namespace}/hats", "namespaces/{namespace}/hats/{name}/status", "namespaces/{namespace}/hats/{name}/scale"] {
+    for path in [
+        "hats",
+        "namespaces/{namespace}/hats",
+        "namespaces/{namespace}/hats/{name}/status",
+        "namespaces/{namespace}/hats/{name}/scale",
+    ] {
         assert!(paths.contains_key(&format!("/apis/stable.example.com/v1/{path}")), "{path}");
     }
 }

@@ -87,7 +87,11 @@ pub(super) fn special(leaf: Leaf, wire: Wire<'_>, field: &str) -> Result<Value, 
             let (seconds, nanos) = (number(first)?, number(second)? as i32);
             let time = Timestamp::new(seconds, nanos).map_err(|_| ProtoError::Malformed(field.into()))?;
             let micro = leaf == Leaf::MicroTime;
-            Value::String(if micro { windlass_object::time::format_micro(time) } else { windlass_object::time::format(time) })
+            Value::String(if micro {
+                windlass_object::time::format_micro(time)
+            } else {
+                windlass_object::time::format(time)
+            })
         }
         _ => Value::Null,
     })

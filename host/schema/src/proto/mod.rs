@@ -86,7 +86,8 @@ impl Walker {
             return Err(ProtoError::TooLarge(bytes.len()));
         }
         let bytes = bytes.strip_prefix(MAGIC).ok_or(ProtoError::NoMagic)?;
-        let (mut api_version, mut kind, mut raw, mut content_type) = (String::new(), String::new(), &[][..], String::new());
+        let (mut api_version, mut kind, mut raw, mut content_type) =
+            (String::new(), String::new(), &[][..], String::new());
         for field in Fields::new(bytes) {
             match field? {
                 (1, Wire::Bytes(type_meta)) => {
@@ -126,7 +127,13 @@ impl Walker {
     }
 
     /// Reads a message's fields into a map.
-    fn message(&mut self, view: View<'_>, bytes: &[u8], map: &mut Map<String, Value>, depth: usize) -> Result<(), ProtoError> {
+    fn message(
+        &mut self,
+        view: View<'_>,
+        bytes: &[u8],
+        map: &mut Map<String, Value>,
+        depth: usize,
+    ) -> Result<(), ProtoError> {
         if depth >= MAX_DEPTH {
             return Err(ProtoError::TooDeep);
         }
@@ -147,7 +154,14 @@ impl Walker {
     }
 
     /// Reads one occurrence of a field: lists and maps grow, structs are merged, the last scalar wins.
-    fn field(&mut self, view: View<'_>, name: &str, wire: Wire<'_>, map: &mut Map<String, Value>, depth: usize) -> Result<(), ProtoError> {
+    fn field(
+        &mut self,
+        view: View<'_>,
+        name: &str,
+        wire: Wire<'_>,
+        map: &mut Map<String, Value>,
+        depth: usize,
+    ) -> Result<(), ProtoError> {
         let node = view.node();
         if self.table.leaf(view).is_none() {
             match node.kind {
@@ -159,7 +173,9 @@ impl Walker {
                 }
                 Kind::Object if node.values.is_some() => {
                     let entries = map.entry(name).or_insert_with(|| Value::Object(Map::new()));
-                    let (Value::Object(entries), Some(values)) = (entries, node.values) else { return Ok(()) };
+                    let (Value::Object(entries), Some(values)) = (entries, node.values) else {
+                        return Ok(());
+                    };
                     return self.entry(view.at(values), name, wire, entries, depth);
                 }
                 Kind::Object => {
@@ -175,7 +191,14 @@ impl Walker {
         Ok(())
     }
 
-    fn elements(&mut self, items: View<'_>, name: &str, wire: Wire<'_>, list: &mut Vec<Value>, depth: usize) -> Result<(), ProtoError> {
+    fn elements(
+        &mut self,
+        items: View<'_>,
+        name: &str,
+        wire: Wire<'_>,
+        list: &mut Vec<Value>,
+        depth: usize,
+    ) -> Result<(), ProtoError> {
         if let (Kind::Integer | Kind::Boolean, Wire::Bytes(packed)) = (&items.node().kind, wire) {
             let mut rest = packed;
             while !rest.is_empty() {
@@ -191,7 +214,14 @@ impl Walker {
     }
 
     /// A map's entry is a message of key and value; either may be left out when it is zero.
-    fn entry(&mut self, values: View<'_>, name: &str, wire: Wire<'_>, entries: &mut Map<String, Value>, depth: usize) -> Result<(), ProtoError> {
+    fn entry(
+        &mut self,
+        values: View<'_>,
+        name: &str,
+        wire: Wire<'_>,
+        entries: &mut Map<String, Value>,
+        depth: usize,
+    ) -> Result<(), ProtoError> {
         let (mut key, mut value) = (String::new(), None);
         for field in Fields::new(wire.bytes(name)?) {
             self.count()?;
@@ -209,7 +239,13 @@ impl Walker {
         Ok(())
     }
 
-    fn value(&mut self, view: View<'_>, name: &str, wire: Wire<'_>, depth: usize) -> Result<Value, ProtoError> {
+    fn value(
+        &mut self,
+        view: View<'_>,
+        name: &str,
+        wire: Wire<'_>,
+        depth: usize,
+    ) -> Result<Value, ProtoError> {
         match self.table.leaf(view) {
             Some(Leaf::WrappedList) => {
                 let mut list = Vec::new();
@@ -226,11 +262,15 @@ impl Walker {
                 match raw {
                     // A RawExtension may carry the same envelope once more.
                     [] => Ok(Value::Null),
-                    bytes if is_protobuf(bytes) && depth + 1 < MAX_DEPTH => Ok(self.envelope(bytes, depth + 1)?.1),
+                    bytes if is_protobuf(bytes) && depth + 1 < MAX_DEPTH => {
+                        Ok(self.envelope(bytes, depth + 1)?.1)
+                    }
                     bytes => leaf::json(bytes, name),
                 }
             }
-            Some(leaf @ (Leaf::SchemaOrBool | Leaf::SchemaOrArray | Leaf::SchemaOrStrings)) => self.schema_or(leaf, name, wire, depth),
+            Some(leaf @ (Leaf::SchemaOrBool | Leaf::SchemaOrArray | Leaf::SchemaOrStrings)) => {
+                self.schema_or(leaf, name, wire, depth)
+            }
             Some(other) => leaf::special(other, wire, name),
             None => match view.node().kind {
                 Kind::Object | Kind::Array => {
@@ -245,8 +285,16 @@ impl Walker {
 
     /// The three types of a JSON schema that hold either a schema or something else. In `…OrBool` field 1 is the
     /// boolean and 2 the schema; in the others field 1 is the schema and 2 the list.
-    fn schema_or(&mut self, leaf: Leaf, name: &str, wire: Wire<'_>, depth: usize) -> Result<Value, ProtoError> {
-        let Some(schema) = self.table.named("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps") else {
+    fn schema_or(
+        &mut self,
+        leaf: Leaf,
+        name: &str,
+        wire: Wire<'_>,
+        depth: usize,
+    ) -> Result<Value, ProtoError> {
+        let Some(schema) =
+            self.table.named("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps")
+        else {
             return Ok(Value::Null);
         };
         let (mut allows, mut list, mut single) = (false, Vec::new(), None);

@@ -29,7 +29,12 @@ impl Check {
         self.push(FieldError::required(field, detail));
     }
 
-    pub(super) fn invalid(&mut self, field: impl Into<String>, value: impl Into<Value>, detail: impl Into<String>) {
+    pub(super) fn invalid(
+        &mut self,
+        field: impl Into<String>,
+        value: impl Into<Value>,
+        detail: impl Into<String>,
+    ) {
         self.push(FieldError::invalid(field, value, detail));
     }
 
@@ -116,7 +121,11 @@ impl Check {
     pub(super) fn labels(&mut self, field: &str, labels: &Value) {
         for (key, value) in entries(labels) {
             for detail in names::qualified(key) {
-                self.invalid(field, key.as_str(), detail.replacen("a qualified name must", "a valid label key must", 1));
+                self.invalid(
+                    field,
+                    key.as_str(),
+                    detail.replacen("a qualified name must", "a valid label key must", 1),
+                );
             }
             let value = value.as_str().unwrap_or_default();
             for detail in names::label_value(value) {
@@ -127,16 +136,22 @@ impl Check {
 
     /// A label selector.
     pub(super) fn selector(&mut self, field: &str, selector: &Value) {
-        self.labels(&format!("{field}.matchLabels"), &selector["matchLabels"]);
+        self.labels(&format!("{field}.matchLabels"), look(selector, &["matchLabels"]));
         for (index, term) in path::list_at(selector, &["matchExpressions"]).iter().enumerate() {
             let at = format!("{field}.matchExpressions[{index}]");
             let values = path::list_at(term, &["values"]);
             match path::str_at(term, &["operator"]) {
                 "In" | "NotIn" if values.is_empty() => {
-                    self.required(format!("{at}.values"), "must be specified when `operator` is 'In' or 'NotIn'");
+                    self.required(
+                        format!("{at}.values"),
+                        "must be specified when `operator` is 'In' or 'NotIn'",
+                    );
                 }
                 "Exists" | "DoesNotExist" if !values.is_empty() => {
-                    self.forbidden(format!("{at}.values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+                    self.forbidden(
+                        format!("{at}.values"),
+                        "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+                    );
                 }
                 "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
                 other => self.invalid(format!("{at}.operator"), other, "not a valid selector operator"),
@@ -160,7 +175,8 @@ impl Check {
     /// A part of the object that may not change.
     pub(super) fn immutable(&mut self, field: &str, new: &Value, old: Option<&Value>, at: &[&str]) {
         let Some(old) = old else { return };
-        let (new, old) = (path::get(new, at).unwrap_or(&Value::Null), path::get(old, at).unwrap_or(&Value::Null));
+        let (new, old) =
+            (path::get(new, at).unwrap_or(&Value::Null), path::get(old, at).unwrap_or(&Value::Null));
         if new != old {
             self.invalid(field, new.clone(), IMMUTABLE);
         }
@@ -174,6 +190,12 @@ const PORTS: std::ops::RangeInclusive<i64> = 1..=65_535;
 /// Entries of a map; none if it is no map.
 pub(super) fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flat_map(Map::iter)
+}
+
+/// What stands at a path of field names; null if nothing does.
+pub(crate) fn look<'a>(value: &'a Value, fields: &[&str]) -> &'a Value {
+    static NULL: Value = Value::Null;
+    fields.iter().try_fold(value, |value, field| value.get(field)).unwrap_or(&NULL)
 }
 
 /// Whether a value is absent, or empty in Go's sense.

@@ -1,6 +1,6 @@
 //! ConfigMaps, Secrets, and kinds with a rule or two.
 
-use super::check::{Check, entries};
+use super::check::{Check, entries, look};
 use super::names;
 use crate::field_error::FieldError;
 use serde_json::Value;
@@ -15,10 +15,10 @@ const MAX_PRIORITY: i64 = 1_000_000_000;
 const TLS: &str = "kubernetes.io/tls";
 
 pub(super) fn config_map(new: &Value, old: Option<&Value>, check: &mut Check) {
-    let mut size = keys(check, "data", &new["data"], false);
-    size += keys(check, "binaryData", &new["binaryData"], true);
-    for (key, _) in entries(&new["binaryData"]) {
-        if new["data"].get(key).is_some() {
+    let mut size = keys(check, "data", look(new, &["data"]), false);
+    size += keys(check, "binaryData", look(new, &["binaryData"]), true);
+    for (key, _) in entries(look(new, &["binaryData"])) {
+        if look(new, &["data"]).get(key).is_some() {
             check.invalid(format!("data[{key}]"), key.as_str(), "duplicate of key present in binaryData");
         }
     }
@@ -47,17 +47,17 @@ fn frozen(check: &mut Check, new: &Value, old: Option<&Value>, fields: &[&str]) 
         check.forbidden("immutable", "field is immutable when `immutable` is set");
     }
     for field in fields {
-        if new[*field] != old[*field] {
+        if look(new, &[*field]) != look(old, &[*field]) {
             check.forbidden(*field, "field is immutable when `immutable` is set");
         }
     }
 }
 
 pub(super) fn secret(new: &Value, old: Option<&Value>, check: &mut Check) {
-    if keys(check, "data", &new["data"], true) > MAX_DATA {
+    if keys(check, "data", look(new, &["data"]), true) > MAX_DATA {
         check.push(FieldError::too_long("data", MAX_DATA as u64));
     }
-    let needed: &[&str] = match new["type"].as_str().unwrap_or_default() {
+    let needed: &[&str] = match look(new, &["type"]).as_str().unwrap_or_default() {
         TLS => &["tls.crt", "tls.key"],
         "kubernetes.io/dockerconfigjson" => &[".dockerconfigjson"],
         "kubernetes.io/dockercfg" => &[".dockercfg"],
@@ -69,7 +69,9 @@ pub(super) fn secret(new: &Value, old: Option<&Value>, check: &mut Check) {
             &[]
         }
         "kubernetes.io/basic-auth" => {
-            if new["data"].get("username").is_none() && new["data"].get("password").is_none() {
+            if look(new, &["data"]).get("username").is_none()
+                && look(new, &["data"]).get("password").is_none()
+            {
                 check.required("data[username]", "");
                 check.required("data[password]", "");
             }
@@ -78,7 +80,7 @@ pub(super) fn secret(new: &Value, old: Option<&Value>, check: &mut Check) {
         _ => &[],
     };
     for key in needed {
-        if new["data"].get(*key).is_none() {
+        if look(new, &["data"]).get(*key).is_none() {
             check.required(format!("data[{key}]"), "");
         }
     }
@@ -91,31 +93,31 @@ pub(super) fn small(kind: &str, new: &Value, check: &mut Check) {
         "LimitRange" => {
             for (index, limit) in path::list_at(new, &["spec", "limits"]).iter().enumerate() {
                 let at = format!("spec.limits[{index}]");
-                check.text(&format!("{at}.type"), &limit["type"]);
+                check.text(&format!("{at}.type"), look(limit, &["type"]));
                 for list in ["min", "max", "default", "defaultRequest"] {
-                    check.quantities(&format!("{at}.{list}"), &limit[list]);
+                    check.quantities(&format!("{at}.{list}"), look(limit, &[list]));
                 }
             }
         }
-        "ResourceQuota" => check.quantities("spec.hard", &new["spec"]["hard"]),
+        "ResourceQuota" => check.quantities("spec.hard", look(new, &["spec", "hard"])),
         _ => {}
     }
 }
 
 pub(super) fn priority_class(new: &Value, old: Option<&Value>, check: &mut Check) {
-    let value = new["value"].as_i64().unwrap_or_default();
+    let value = look(new, &["value"]).as_i64().unwrap_or_default();
     if value > MAX_PRIORITY && !new.name().starts_with("system-") {
         check.forbidden("value", "maximum allowed value of a user defined priority is 1000000000");
     }
-    check.one_of("preemptionPolicy", &new["preemptionPolicy"], &["PreemptLowerPriority", "Never"]);
+    check.one_of("preemptionPolicy", look(new, &["preemptionPolicy"]), &["PreemptLowerPriority", "Never"]);
     let Some(old) = old else { return };
-    if new["value"] != old["value"] {
+    if look(new, &["value"]) != look(old, &["value"]) {
         check.forbidden("value", "may not be changed in an update.");
     }
     check.immutable("preemptionPolicy", new, Some(old), &["preemptionPolicy"]);
 }
 
 pub(super) fn lease(new: &Value, check: &mut Check) {
-    check.positive("spec.leaseDurationSeconds", &new["spec"]["leaseDurationSeconds"]);
-    check.not_negative("spec.leaseTransitions", &new["spec"]["leaseTransitions"]);
+    check.positive("spec.leaseDurationSeconds", look(new, &["spec", "leaseDurationSeconds"]));
+    check.not_negative("spec.leaseTransitions", look(new, &["spec", "leaseTransitions"]));
 }

@@ -1,6 +1,6 @@
 //! Metadata, which all kinds share.
 
-use super::check::{Check, IMMUTABLE, entries};
+use super::check::{Check, IMMUTABLE, entries, look};
 use super::names;
 use crate::builtin::table;
 use crate::field_error::{FieldError, Reason};
@@ -38,7 +38,7 @@ pub(super) fn metadata(gvk: &Gvk, object: &Value, check: &mut Check) {
             check.forbidden("metadata.namespace", "not allowed on this type");
         }
     }
-    check.labels("metadata.labels", &object["metadata"]["labels"]);
+    check.labels("metadata.labels", look(object, &["metadata", "labels"]));
     annotations(object, check);
     for (index, finalizer) in object.finalizers().into_iter().enumerate() {
         for detail in names::qualified(finalizer) {
@@ -57,7 +57,7 @@ const STANDARD: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
 fn annotations(object: &Value, check: &mut Check) {
     let mut size = 0;
-    for (key, value) in entries(&object["metadata"]["annotations"]) {
+    for (key, value) in entries(look(object, &["metadata", "annotations"])) {
         for detail in names::qualified(&key.to_lowercase()) {
             check.invalid("metadata.annotations", key.as_str(), detail);
         }
@@ -73,17 +73,28 @@ fn owners(object: &Value, check: &mut Check) {
     for owner in object.owner_references() {
         for field in ["apiVersion", "kind", "name", "uid"] {
             if path::str_at(owner, &[field]).is_empty() {
-                let detail = if field == "apiVersion" { "version must not be empty" } else { "must not be empty" };
+                let detail =
+                    if field == "apiVersion" { "version must not be empty" } else { "must not be empty" };
                 check.invalid(format!("metadata.ownerReferences.{field}"), "", detail);
             }
         }
         if path::bool_at(owner, &["controller"]) {
-            controllers.push(format!("{}/{}", path::str_at(owner, &["kind"]), path::str_at(owner, &["name"])));
+            controllers.push(format!(
+                "{}/{}",
+                path::str_at(owner, &["kind"]),
+                path::str_at(owner, &["name"])
+            ));
         }
     }
     if let [first, second, ..] = controllers.as_slice() {
-        let text = format!("Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}");
-        check.invalid("metadata.ownerReferences", object["metadata"]["ownerReferences"].clone(), text);
+        let text = format!(
+            "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}"
+        );
+        check.invalid(
+            "metadata.ownerReferences",
+            look(object, &["metadata", "ownerReferences"]).clone(),
+            text,
+        );
     }
 }
 

@@ -20,8 +20,9 @@ use crate::field_error::FieldError;
 use serde_json::Value;
 use windlass_object::Gvk;
 
-
 pub use names::{name, prefix};
+
+pub(crate) use check::look;
 
 use check::Check;
 
@@ -44,7 +45,7 @@ pub fn builtin(gvk: &Gvk, new: &Value, old: Option<&Value>) -> Vec<FieldError> {
 fn specific(gvk: &Gvk, new: &Value, old: Option<&Value>, check: &mut Check) {
     match (gvk.group.as_str(), gvk.kind.as_str()) {
         ("", "Pod") => pod::pod(new, old, check),
-        ("", "PodTemplate") => pod::spec(check, "template.spec", &new["template"]["spec"]),
+        ("", "PodTemplate") => pod::spec(check, "template.spec", look(new, &["template", "spec"])),
         ("", "ReplicationController") => workload::replication_controller(new, check),
         ("apps", "Deployment") => workload::deployment(new, old, check),
         ("apps", "StatefulSet") => workload::stateful_set(new, old, check),
@@ -60,7 +61,9 @@ fn specific(gvk: &Gvk, new: &Value, old: Option<&Value>, check: &mut Check) {
         ("networking.k8s.io", "NetworkPolicy") => network::network_policy(new, check),
         ("", "ConfigMap") => config::config_map(new, old, check),
         ("", "Secret") => config::secret(new, old, check),
-        ("", "Namespace" | "ServiceAccount" | "LimitRange" | "ResourceQuota") => config::small(&gvk.kind, new, check),
+        ("", "Namespace" | "ServiceAccount" | "LimitRange" | "ResourceQuota") => {
+            config::small(&gvk.kind, new, check)
+        }
         ("scheduling.k8s.io", "PriorityClass") => config::priority_class(new, old, check),
         ("coordination.k8s.io", "Lease") => config::lease(new, check),
         ("node.k8s.io", "RuntimeClass") => check.immutable("handler", new, old, &["handler"]),
@@ -68,11 +71,16 @@ fn specific(gvk: &Gvk, new: &Value, old: Option<&Value>, check: &mut Check) {
         ("", "PersistentVolume") => volumes::volume(new, old, check),
         ("storage.k8s.io", "StorageClass") => volumes::storage_class(new, old, check),
         ("rbac.authorization.k8s.io", "Role" | "ClusterRole") => rbac::role(gvk.kind == "Role", new, check),
-        ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => rbac::binding(gvk.kind == "RoleBinding", new, old, check),
+        ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => {
+            rbac::binding(gvk.kind == "RoleBinding", new, old, check)
+        }
         ("autoscaling", "HorizontalPodAutoscaler") => scaling::autoscaler(new, check),
         ("policy", "PodDisruptionBudget") => scaling::budget(new, check),
-        ("autoscaling", "Scale") => check.not_negative("spec.replicas", &new["spec"]["replicas"]),
-        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration") => extend::webhooks(new, check),
+        ("autoscaling", "Scale") => check.not_negative("spec.replicas", look(new, &["spec", "replicas"])),
+        (
+            "admissionregistration.k8s.io",
+            "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration",
+        ) => extend::webhooks(new, check),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => extend::crd(new, old, check),
         ("apiregistration.k8s.io", "APIService") => extend::api_service(new, check),
         ("certificates.k8s.io", "CertificateSigningRequest") => extend::signing_request(new, check),

@@ -18,9 +18,8 @@ const CONFIG_KEY: &str = "a valid config key must consist of alphanumeric charac
 pub fn name(gvk: &Gvk, name: &str) -> Vec<String> {
     match (gvk.group.as_str(), gvk.kind.as_str()) {
         ("", "Namespace" | "Service") => label(name),
-        ("rbac.authorization.k8s.io", _) | ("flowcontrol.apiserver.k8s.io", "FlowSchema" | "PriorityLevelConfiguration") => {
-            path_segment(name)
-        }
+        ("rbac.authorization.k8s.io", _)
+        | ("flowcontrol.apiserver.k8s.io", "FlowSchema" | "PriorityLevelConfiguration") => path_segment(name),
         ("networking.k8s.io", "IPAddress") => Vec::new(),
         ("batch", "CronJob") if name.len() > MAX_CRON_NAME => {
             let mut faults = subdomain(name);
@@ -44,7 +43,9 @@ pub fn prefix(gvk: &Gvk, text: &str) -> Vec<String> {
 fn word(text: &str, inner: &[u8]) -> bool {
     let lower = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     let bytes = text.as_bytes();
-    bytes.first().is_some_and(lower) && bytes.last().is_some_and(lower) && bytes.iter().all(|b| lower(b) || inner.contains(b))
+    bytes.first().is_some_and(lower)
+        && bytes.last().is_some_and(lower)
+        && bytes.iter().all(|b| lower(b) || inner.contains(b))
 }
 
 fn bounded(text: &str, max: usize, good: bool, detail: &str) -> Vec<String> {
@@ -86,7 +87,9 @@ pub(super) fn path_segment(text: &str) -> Vec<String> {
 fn loose(text: &str) -> bool {
     let edge = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
-    edge(bytes.first()) && edge(bytes.last()) && bytes.iter().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b))
+    edge(bytes.first())
+        && edge(bytes.last())
+        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b))
 }
 
 /// A key of labels, annotations and finalizers: `[prefix/]name`.
@@ -97,13 +100,17 @@ pub(super) fn qualified(text: &str) -> Vec<String> {
         [prefix, name] => (Some(*prefix), *name),
         _ => {
             let rule = NAME_PART.trim_start_matches("name part ");
-            return vec![format!("a qualified name {rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')")];
+            return vec![format!(
+                "a qualified name {rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            )];
         }
     };
     let mut faults = Vec::new();
     match prefix {
         Some("") => faults.push("prefix part must be non-empty".to_owned()),
-        Some(prefix) => faults.extend(subdomain(prefix).into_iter().map(|detail| format!("prefix part {detail}"))),
+        Some(prefix) => {
+            faults.extend(subdomain(prefix).into_iter().map(|detail| format!("prefix part {detail}")))
+        }
         None => {}
     }
     if name.is_empty() {
@@ -162,5 +169,8 @@ pub(super) fn variable(text: &str) -> Vec<String> {
     if good {
         return Vec::new();
     }
-    vec!["a valid environment variable name must consist only of printable ASCII characters other than '='".into()]
+    vec![
+        "a valid environment variable name must consist only of printable ASCII characters other than '='"
+            .into(),
+    ]
 }

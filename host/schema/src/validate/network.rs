@@ -1,6 +1,6 @@
 //! Services, endpoints, ingresses and network policies.
 
-use super::check::{Check, entries, missing};
+use super::check::{Check, entries, look, missing};
 use super::names;
 use crate::field_error::FieldError;
 use serde_json::Value;
@@ -11,11 +11,15 @@ use windlass_object::path;
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 
 pub(super) fn service(new: &Value, old: Option<&Value>, check: &mut Check) {
-    let spec = &new["spec"];
-    let kind = spec["type"].as_str().unwrap_or_default();
-    check.needed_one_of("spec.type", &spec["type"], &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"]);
-    check.needed_one_of("spec.sessionAffinity", &spec["sessionAffinity"], &["ClientIP", "None"]);
-    let headless = spec["clusterIP"] == "None";
+    let spec = look(new, &["spec"]);
+    let kind = look(spec, &["type"]).as_str().unwrap_or_default();
+    check.needed_one_of(
+        "spec.type",
+        look(spec, &["type"]),
+        &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"],
+    );
+    check.needed_one_of("spec.sessionAffinity", look(spec, &["sessionAffinity"]), &["ClientIP", "None"]);
+    let headless = look(spec, &["clusterIP"]) == "None";
     let ports = path::list_at(spec, &["ports"]);
     if ports.is_empty() && !headless && kind != "ExternalName" {
         check.required("spec.ports", "");
@@ -24,7 +28,7 @@ pub(super) fn service(new: &Value, old: Option<&Value>, check: &mut Check) {
         check.invalid("spec.clusterIPs[0]", "None", format!("may not be set to 'None' for {kind} services"));
     }
     if kind == "ExternalName" {
-        let external = spec["externalName"].as_str().unwrap_or_default().trim_end_matches('.');
+        let external = look(spec, &["externalName"]).as_str().unwrap_or_default().trim_end_matches('.');
         if external.is_empty() {
             check.required("spec.externalName", "");
         } else {
@@ -33,31 +37,40 @@ pub(super) fn service(new: &Value, old: Option<&Value>, check: &mut Check) {
             }
         }
     }
-    check.labels("spec.selector", &spec["selector"]);
+    check.labels("spec.selector", look(spec, &["selector"]));
     service_ports(check, ports);
     for field in ["externalTrafficPolicy", "internalTrafficPolicy"] {
-        check.one_of(&format!("spec.{field}"), &spec[field], &["Cluster", "Local"]);
+        check.one_of(&format!("spec.{field}"), look(spec, &[field]), &["Cluster", "Local"]);
     }
-    let external = matches!(kind, "NodePort" | "LoadBalancer") || !missing(&spec["externalIPs"]);
-    if !external && !missing(&spec["externalTrafficPolicy"]) {
-        let policy = spec["externalTrafficPolicy"].clone();
-        check.invalid("spec.externalTrafficPolicy", policy, "may only be set for externally-accessible services");
+    let external = matches!(kind, "NodePort" | "LoadBalancer") || !missing(look(spec, &["externalIPs"]));
+    if !external && !missing(look(spec, &["externalTrafficPolicy"])) {
+        let policy = look(spec, &["externalTrafficPolicy"]).clone();
+        check.invalid(
+            "spec.externalTrafficPolicy",
+            policy,
+            "may only be set for externally-accessible services",
+        );
     }
     for (index, address) in path::list_at(spec, &["externalIPs"]).iter().enumerate() {
         ip(check, &format!("spec.externalIPs[{index}]"), address);
     }
     if let Some(old) = old {
-        cluster_ip(check, spec, &old["spec"], kind);
+        cluster_ip(check, spec, look(old, &["spec"]), kind);
     }
 }
 
 /// An address that was given can't be changed while the service goes on needing one.
 fn cluster_ip(check: &mut Check, new: &Value, old: &Value, kind: &str) {
-    if kind == "ExternalName" || old["type"] == "ExternalName" || missing(&old["clusterIP"]) {
+    if kind == "ExternalName" || look(old, &["type"]) == "ExternalName" || missing(look(old, &["clusterIP"]))
+    {
         return;
     }
-    if !missing(&new["clusterIP"]) && new["clusterIP"] != old["clusterIP"] {
-        let shown = if new["clusterIPs"].is_null() { new["clusterIP"].clone() } else { new["clusterIPs"].clone() };
+    if !missing(look(new, &["clusterIP"])) && look(new, &["clusterIP"]) != look(old, &["clusterIP"]) {
+        let shown = if look(new, &["clusterIPs"]).is_null() {
+            look(new, &["clusterIP"]).clone()
+        } else {
+            look(new, &["clusterIPs"]).clone()
+        };
         check.invalid("spec.clusterIPs[0]", shown, "may not change once set");
     }
 }
@@ -66,7 +79,7 @@ fn service_ports(check: &mut Check, ports: &[Value]) {
     let (mut seen_names, mut seen_ports) = (BTreeSet::new(), BTreeSet::new());
     for (index, port) in ports.iter().enumerate() {
         let at = format!("spec.ports[{index}]");
-        let name = port["name"].as_str().unwrap_or_default();
+        let name = look(port, &["name"]).as_str().unwrap_or_default();
         if name.is_empty() {
             if ports.len() > 1 {
                 check.required(format!("{at}.name"), "");
@@ -79,12 +92,13 @@ fn service_ports(check: &mut Check, ports: &[Value]) {
                 check.push(FieldError::duplicate(format!("{at}.name"), name));
             }
         }
-        check.port(&format!("{at}.port"), &port["port"]);
-        check.needed_one_of(&format!("{at}.protocol"), &port["protocol"], &PROTOCOLS);
-        check.port_or_name(&format!("{at}.targetPort"), &port["targetPort"]);
-        let key = (port["protocol"].as_str().unwrap_or_default(), port["port"].as_i64());
+        check.port(&format!("{at}.port"), look(port, &["port"]));
+        check.needed_one_of(&format!("{at}.protocol"), look(port, &["protocol"]), &PROTOCOLS);
+        check.port_or_name(&format!("{at}.targetPort"), look(port, &["targetPort"]));
+        let key = (look(port, &["protocol"]).as_str().unwrap_or_default(), look(port, &["port"]).as_i64());
         if !seen_ports.insert(key) {
-            let shown = serde_json::json!({"port": port["port"], "protocol": port["protocol"]});
+            let shown =
+                serde_json::json!({"port": look(port, &["port"]), "protocol": look(port, &["protocol"])});
             check.push(FieldError::duplicate(at, shown));
         }
     }
@@ -100,7 +114,9 @@ fn ip(check: &mut Check, field: &str, value: &Value) {
 fn cidr(check: &mut Check, field: &str, value: &Value) {
     let text = value.as_str().unwrap_or_default();
     let good = text.split_once('/').is_some_and(|(address, length)| {
-        let (Ok(address), Ok(length)) = (address.parse::<IpAddr>(), length.parse::<u8>()) else { return false };
+        let (Ok(address), Ok(length)) = (address.parse::<IpAddr>(), length.parse::<u8>()) else {
+            return false;
+        };
         length <= if address.is_ipv4() { 32 } else { 128 }
     });
     if !good {
@@ -111,53 +127,53 @@ fn cidr(check: &mut Check, field: &str, value: &Value) {
 pub(super) fn endpoints(new: &Value, check: &mut Check) {
     for (index, subset) in path::list_at(new, &["subsets"]).iter().enumerate() {
         let at = format!("subsets[{index}]");
-        if missing(&subset["addresses"]) && missing(&subset["notReadyAddresses"]) {
+        if missing(look(subset, &["addresses"])) && missing(look(subset, &["notReadyAddresses"])) {
             check.required(&at, "must specify `addresses` or `notReadyAddresses`");
         }
         for list in ["addresses", "notReadyAddresses"] {
             for (index, address) in path::list_at(subset, &[list]).iter().enumerate() {
-                ip(check, &format!("{at}.{list}[{index}].ip"), &address["ip"]);
+                ip(check, &format!("{at}.{list}[{index}].ip"), look(address, &["ip"]));
             }
         }
         let ports = path::list_at(subset, &["ports"]);
         for (index, port) in ports.iter().enumerate() {
             let at = format!("{at}.ports[{index}]");
-            if ports.len() > 1 && missing(&port["name"]) {
+            if ports.len() > 1 && missing(look(port, &["name"])) {
                 check.required(format!("{at}.name"), "");
             }
-            check.port(&format!("{at}.port"), &port["port"]);
-            check.needed_one_of(&format!("{at}.protocol"), &port["protocol"], &PROTOCOLS);
+            check.port(&format!("{at}.port"), look(port, &["port"]));
+            check.needed_one_of(&format!("{at}.protocol"), look(port, &["protocol"]), &PROTOCOLS);
         }
     }
 }
 
 pub(super) fn endpoint_slice(new: &Value, old: Option<&Value>, check: &mut Check) {
-    check.needed_one_of("addressType", &new["addressType"], &["FQDN", "IPv4", "IPv6"]);
+    check.needed_one_of("addressType", look(new, &["addressType"]), &["FQDN", "IPv4", "IPv6"]);
     for (index, endpoint) in path::list_at(new, &["endpoints"]).iter().enumerate() {
-        if missing(&endpoint["addresses"]) {
+        if missing(look(endpoint, &["addresses"])) {
             check.required(format!("endpoints[{index}].addresses"), "must contain at least 1 address");
         }
     }
     for (index, port) in path::list_at(new, &["ports"]).iter().enumerate() {
-        check.port(&format!("ports[{index}].port"), &port["port"]);
-        check.one_of(&format!("ports[{index}].protocol"), &port["protocol"], &PROTOCOLS);
+        check.port(&format!("ports[{index}].port"), look(port, &["port"]));
+        check.one_of(&format!("ports[{index}].protocol"), look(port, &["protocol"]), &PROTOCOLS);
     }
     check.immutable("addressType", new, old, &["addressType"]);
 }
 
 pub(super) fn ingress(new: &Value, check: &mut Check) {
-    let spec = &new["spec"];
+    let spec = look(new, &["spec"]);
     let rules = path::list_at(spec, &["rules"]);
-    if rules.is_empty() && spec["defaultBackend"].is_null() {
+    if rules.is_empty() && look(spec, &["defaultBackend"]).is_null() {
         check.invalid("spec", Value::Null, "either `defaultBackend` or `rules` must be specified");
     }
-    if !spec["defaultBackend"].is_null() {
-        backend(check, "spec.defaultBackend", &spec["defaultBackend"]);
+    if !look(spec, &["defaultBackend"]).is_null() {
+        backend(check, "spec.defaultBackend", look(spec, &["defaultBackend"]));
     }
-    check.follows("spec.ingressClassName", &spec["ingressClassName"], names::subdomain);
+    check.follows("spec.ingressClassName", look(spec, &["ingressClassName"]), names::subdomain);
     for (index, rule) in rules.iter().enumerate() {
         let at = format!("spec.rules[{index}]");
-        let host = rule["host"].as_str().unwrap_or_default();
+        let host = look(rule, &["host"]).as_str().unwrap_or_default();
         if host.parse::<IpAddr>().is_ok() {
             check.invalid(format!("{at}.host"), host, "must be a DNS name, not an IP address");
         }
@@ -170,63 +186,74 @@ pub(super) fn ingress(new: &Value, check: &mut Check) {
         for (index, item) in paths.iter().enumerate() {
             let at = format!("{at}.http.paths[{index}]");
             let kinds = ["Exact", "ImplementationSpecific", "Prefix"];
-            if missing(&item["pathType"]) {
+            if missing(look(item, &["pathType"])) {
                 check.required(format!("{at}.pathType"), "pathType must be specified");
                 continue;
             }
-            check.one_of(&format!("{at}.pathType"), &item["pathType"], &kinds);
-            let path = item["path"].as_str().unwrap_or_default();
-            if item["pathType"] != "ImplementationSpecific" && !path.starts_with('/') {
+            check.one_of(&format!("{at}.pathType"), look(item, &["pathType"]), &kinds);
+            let path = look(item, &["path"]).as_str().unwrap_or_default();
+            if look(item, &["pathType"]) != "ImplementationSpecific" && !path.starts_with('/') {
                 check.invalid(format!("{at}.path"), path, "must be an absolute path");
             }
-            backend(check, &format!("{at}.backend"), &item["backend"]);
+            backend(check, &format!("{at}.backend"), look(item, &["backend"]));
         }
     }
 }
 
 fn backend(check: &mut Check, at: &str, backend: &Value) {
-    let (service, resource) = (&backend["service"], &backend["resource"]);
+    let (service, resource) = (look(backend, &["service"]), look(backend, &["resource"]));
     match (service.is_null(), resource.is_null()) {
         (true, true) => check.invalid(at, "", "resource or service backend is required"),
         (false, false) => check.invalid(at, "", "cannot set both resource and service backends"),
         (true, false) => {}
         (false, true) => {
-            check.text(&format!("{at}.service.name"), &service["name"]);
-            let port = &service["port"];
-            let (name, number) = (missing(&port["name"]), port["number"].as_i64().unwrap_or_default());
+            check.text(&format!("{at}.service.name"), look(service, &["name"]));
+            let port = look(service, &["port"]);
+            let (name, number) =
+                (missing(look(port, &["name"])), look(port, &["number"]).as_i64().unwrap_or_default());
             match (name, number) {
                 (true, 0) => check.required(at, "port name or number is required"),
-                (false, 0) => check.port_or_name(&format!("{at}.service.port.name"), &port["name"]),
-                (true, _) => check.port(&format!("{at}.service.port.number"), &port["number"]),
-                (false, _) => check.invalid(format!("{at}.service.port"), port.clone(), "cannot set both port name & port number"),
+                (false, 0) => check.port_or_name(&format!("{at}.service.port.name"), look(port, &["name"])),
+                (true, _) => check.port(&format!("{at}.service.port.number"), look(port, &["number"])),
+                (false, _) => check.invalid(
+                    format!("{at}.service.port"),
+                    port.clone(),
+                    "cannot set both port name & port number",
+                ),
             }
         }
     }
 }
 
 pub(super) fn ingress_class(new: &Value, old: Option<&Value>, check: &mut Check) {
-    check.text("spec.controller", &new["spec"]["controller"]);
+    check.text("spec.controller", look(new, &["spec", "controller"]));
     check.immutable("spec.controller", new, old, &["spec", "controller"]);
 }
 
 pub(super) fn network_policy(new: &Value, check: &mut Check) {
-    let spec = &new["spec"];
-    check.selector("spec.podSelector", &spec["podSelector"]);
+    let spec = look(new, &["spec"]);
+    check.selector("spec.podSelector", look(spec, &["podSelector"]));
     for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
         for (index, rule) in path::list_at(spec, &[rules]).iter().enumerate() {
             let at = format!("spec.{rules}[{index}]");
             for (index, port) in path::list_at(rule, &["ports"]).iter().enumerate() {
-                check.one_of(&format!("{at}.ports[{index}].protocol"), &port["protocol"], &["TCP", "UDP", "SCTP"]);
-                check.port_or_name(&format!("{at}.ports[{index}].port"), &port["port"]);
+                check.one_of(
+                    &format!("{at}.ports[{index}].protocol"),
+                    look(port, &["protocol"]),
+                    &["TCP", "UDP", "SCTP"],
+                );
+                check.port_or_name(&format!("{at}.ports[{index}].port"), look(port, &["port"]));
             }
             for (index, peer) in path::list_at(rule, &[peers]).iter().enumerate() {
                 let at = format!("{at}.{peers}[{index}]");
                 if entries(peer).next().is_none() {
                     check.required(&at, "must specify a peer");
                 }
-                if !peer["ipBlock"].is_null() {
-                    cidr(check, &format!("{at}.ipBlock.cidr"), &peer["ipBlock"]["cidr"]);
-                    if !peer["podSelector"].is_null() || !peer["namespaceSelector"].is_null() {
+                if !look(peer, &["ipBlock"]).is_null() {
+                    cidr(check, &format!("{at}.ipBlock.cidr"), look(peer, &["ipBlock", "cidr"]));
+                    if !look(peer, &["podSelector"]).is_null()
+                        || !look(peer, &["namespaceSelector"]).is_null()
+                    {
                         check.forbidden(&at, "may not specify both ipBlock and another peer");
                     }
                 }

@@ -1,6 +1,6 @@
 //! Pods and the pod specs of workloads.
 
-use super::check::{Check, entries, missing};
+use super::check::{Check, entries, look, missing};
 use super::names;
 use crate::field_error::FieldError;
 use serde_json::{Map, Value};
@@ -14,12 +14,19 @@ const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const CHANGEABLE: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
 pub(super) fn pod(new: &Value, old: Option<&Value>, check: &mut Check) {
-    spec(check, "spec", &new["spec"]);
+    spec(check, "spec", look(new, &["spec"]));
     let Some(old) = old else { return };
-    let (mut a, mut b) = (new["spec"].clone(), old["spec"].clone());
+    let (mut a, mut b) = (look(new, &["spec"]).clone(), look(old, &["spec"]).clone());
     for side in [&mut a, &mut b] {
         let Some(map) = side.as_object_mut() else { continue };
-        for field in ["activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds", "schedulingGates", "nodeName", "ephemeralContainers"] {
+        for field in [
+            "activeDeadlineSeconds",
+            "tolerations",
+            "terminationGracePeriodSeconds",
+            "schedulingGates",
+            "nodeName",
+            "ephemeralContainers",
+        ] {
             map.remove(field);
         }
         for list in ["containers", "initContainers"] {
@@ -33,7 +40,10 @@ pub(super) fn pod(new: &Value, old: Option<&Value>, check: &mut Check) {
     }
     for toleration in path::list_at(old, &["spec", "tolerations"]) {
         if !path::list_at(new, &["spec", "tolerations"]).contains(toleration) {
-            check.forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
+            check.forbidden(
+                "spec.tolerations",
+                "existing toleration can not be modified except its tolerationSeconds",
+            );
         }
     }
 }
@@ -65,16 +75,30 @@ pub(super) fn spec_with(check: &mut Check, at: &str, spec: &Value, claims: &[Val
             }
         }
     }
-    check.one_of(&format!("{at}.restartPolicy"), &spec["restartPolicy"], &["Always", "OnFailure", "Never"]);
-    check.one_of(&format!("{at}.dnsPolicy"), &spec["dnsPolicy"], &["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]);
-    check.labels(&format!("{at}.nodeSelector"), &spec["nodeSelector"]);
-    check.follows(&format!("{at}.serviceAccountName"), &spec["serviceAccountName"], names::subdomain);
-    check.follows(&format!("{at}.nodeName"), &spec["nodeName"], names::subdomain);
-    check.follows(&format!("{at}.hostname"), &spec["hostname"], names::label);
-    check.follows(&format!("{at}.subdomain"), &spec["subdomain"], names::label);
-    check.follows(&format!("{at}.priorityClassName"), &spec["priorityClassName"], names::subdomain);
-    if let Some(seconds) = spec["activeDeadlineSeconds"].as_i64().filter(|s| !(1..=i64::from(i32::MAX)).contains(s)) {
-        check.invalid(format!("{at}.activeDeadlineSeconds"), seconds, "must be between 1 and 2147483647, inclusive");
+    check.one_of(
+        &format!("{at}.restartPolicy"),
+        look(spec, &["restartPolicy"]),
+        &["Always", "OnFailure", "Never"],
+    );
+    check.one_of(
+        &format!("{at}.dnsPolicy"),
+        look(spec, &["dnsPolicy"]),
+        &["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"],
+    );
+    check.labels(&format!("{at}.nodeSelector"), look(spec, &["nodeSelector"]));
+    check.follows(&format!("{at}.serviceAccountName"), look(spec, &["serviceAccountName"]), names::subdomain);
+    check.follows(&format!("{at}.nodeName"), look(spec, &["nodeName"]), names::subdomain);
+    check.follows(&format!("{at}.hostname"), look(spec, &["hostname"]), names::label);
+    check.follows(&format!("{at}.subdomain"), look(spec, &["subdomain"]), names::label);
+    check.follows(&format!("{at}.priorityClassName"), look(spec, &["priorityClassName"]), names::subdomain);
+    if let Some(seconds) =
+        look(spec, &["activeDeadlineSeconds"]).as_i64().filter(|s| !(1..=i64::from(i32::MAX)).contains(s))
+    {
+        check.invalid(
+            format!("{at}.activeDeadlineSeconds"),
+            seconds,
+            "must be between 1 and 2147483647, inclusive",
+        );
     }
     tolerations(check, at, spec);
     spread(check, at, spec);
@@ -83,7 +107,7 @@ pub(super) fn spec_with(check: &mut Check, at: &str, spec: &Value, claims: &[Val
 
 fn name(check: &mut Check, at: &str, item: &Value, seen: &mut BTreeSet<String>) {
     let field = format!("{at}.name");
-    let Some(name) = check.text(&field, &item["name"]) else { return };
+    let Some(name) = check.text(&field, look(item, &["name"])) else { return };
     for detail in names::label(name) {
         check.invalid(&field, name, detail);
     }
@@ -93,15 +117,23 @@ fn name(check: &mut Check, at: &str, item: &Value, seen: &mut BTreeSet<String>) 
 }
 
 fn container(check: &mut Check, at: &str, container: &Value, volumes: &BTreeSet<String>) {
-    let image = container["image"].as_str().unwrap_or_default();
+    let image = look(container, &["image"]).as_str().unwrap_or_default();
     if image.is_empty() {
         check.required(format!("{at}.image"), "");
     } else if image.trim() != image {
         check.invalid(format!("{at}.image"), image, "must not have leading or trailing whitespace");
     }
-    check.one_of(&format!("{at}.imagePullPolicy"), &container["imagePullPolicy"], &["Always", "IfNotPresent", "Never"]);
+    check.one_of(
+        &format!("{at}.imagePullPolicy"),
+        look(container, &["imagePullPolicy"]),
+        &["Always", "IfNotPresent", "Never"],
+    );
     let policies = ["FallbackToLogsOnError", "File"];
-    check.one_of(&format!("{at}.terminationMessagePolicy"), &container["terminationMessagePolicy"], &policies);
+    check.one_of(
+        &format!("{at}.terminationMessagePolicy"),
+        look(container, &["terminationMessagePolicy"]),
+        &policies,
+    );
     ports(check, at, container);
     for (index, variable) in path::list_at(container, &["env"]).iter().enumerate() {
         self::variable(check, &format!("{at}.env[{index}]"), variable);
@@ -109,31 +141,31 @@ fn container(check: &mut Check, at: &str, container: &Value, volumes: &BTreeSet<
     let mut mounted = BTreeSet::new();
     for (index, mount) in path::list_at(container, &["volumeMounts"]).iter().enumerate() {
         let at = format!("{at}.volumeMounts[{index}]");
-        if let Some(name) = check.text(&format!("{at}.name"), &mount["name"])
+        if let Some(name) = check.text(&format!("{at}.name"), look(mount, &["name"]))
             && !volumes.contains(name)
         {
             check.push(FieldError::not_found(format!("{at}.name"), name));
         }
-        if let Some(folder) = check.text(&format!("{at}.mountPath"), &mount["mountPath"])
+        if let Some(folder) = check.text(&format!("{at}.mountPath"), look(mount, &["mountPath"]))
             && !mounted.insert(folder)
         {
             check.invalid(format!("{at}.mountPath"), folder, "must be unique");
         }
     }
-    resources(check, &format!("{at}.resources"), &container["resources"]);
+    resources(check, &format!("{at}.resources"), look(container, &["resources"]));
     for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
-        if !container[probe].is_null() {
-            self::probe(check, &format!("{at}.{probe}"), &container[probe]);
+        if !look(container, &[probe]).is_null() {
+            self::probe(check, &format!("{at}.{probe}"), look(container, &[probe]));
         }
     }
     for probe in ["livenessProbe", "startupProbe"] {
-        if let Some(number) = container[probe]["successThreshold"].as_i64().filter(|n| *n != 1) {
+        if let Some(number) = look(container, &[probe, "successThreshold"]).as_i64().filter(|n| *n != 1) {
             check.invalid(format!("{at}.{probe}.successThreshold"), number, "must be 1");
         }
     }
     for hook in ["postStart", "preStop"] {
-        if !container["lifecycle"][hook].is_null() {
-            handler(check, &format!("{at}.lifecycle.{hook}"), &container["lifecycle"][hook]);
+        if !look(container, &["lifecycle", hook]).is_null() {
+            handler(check, &format!("{at}.lifecycle.{hook}"), look(container, &["lifecycle", hook]));
         }
     }
 }
@@ -142,7 +174,7 @@ fn ports(check: &mut Check, at: &str, container: &Value) {
     let mut seen = BTreeSet::new();
     for (index, port) in path::list_at(container, &["ports"]).iter().enumerate() {
         let at = format!("{at}.ports[{index}]");
-        if let Some(name) = port["name"].as_str().filter(|name| !name.is_empty()) {
+        if let Some(name) = look(port, &["name"]).as_str().filter(|name| !name.is_empty()) {
             for detail in names::port_name(name) {
                 check.invalid(format!("{at}.name"), name, detail);
             }
@@ -150,24 +182,24 @@ fn ports(check: &mut Check, at: &str, container: &Value) {
                 check.push(FieldError::duplicate(format!("{at}.name"), name));
             }
         }
-        match port["containerPort"].as_i64() {
+        match look(port, &["containerPort"]).as_i64() {
             None | Some(0) => check.required(format!("{at}.containerPort"), ""),
-            Some(_) => check.port(&format!("{at}.containerPort"), &port["containerPort"]),
+            Some(_) => check.port(&format!("{at}.containerPort"), look(port, &["containerPort"])),
         }
-        check.port(&format!("{at}.hostPort"), &port["hostPort"]);
-        check.needed_one_of(&format!("{at}.protocol"), &port["protocol"], &PROTOCOLS);
+        check.port(&format!("{at}.hostPort"), look(port, &["hostPort"]));
+        check.needed_one_of(&format!("{at}.protocol"), look(port, &["protocol"]), &PROTOCOLS);
     }
 }
 
 fn variable(check: &mut Check, at: &str, variable: &Value) {
     let field = format!("{at}.name");
-    if let Some(name) = check.text(&field, &variable["name"]) {
+    if let Some(name) = check.text(&field, look(variable, &["name"])) {
         for detail in names::variable(name) {
             check.invalid(&field, name, detail);
         }
     }
-    let Some(source) = variable["valueFrom"].as_object() else { return };
-    if !missing(&variable["value"]) {
+    let Some(source) = look(variable, &["valueFrom"]).as_object() else { return };
+    if !missing(look(variable, &["value"])) {
         check.invalid(format!("{at}.valueFrom"), "", "may not be specified when `value` is not empty");
     } else if source.is_empty() {
         check.invalid(format!("{at}.valueFrom"), "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`");
@@ -177,21 +209,25 @@ fn variable(check: &mut Check, at: &str, variable: &Value) {
     for reference in ["configMapKeyRef", "secretKeyRef"] {
         if let Some(reference_value) = source.get(reference) {
             let at = format!("{at}.valueFrom.{reference}");
-            if missing(&reference_value["name"]) {
-                names::subdomain("").into_iter().for_each(|detail| check.invalid(format!("{at}.name"), "", detail));
+            if missing(look(reference_value, &["name"])) {
+                names::subdomain("")
+                    .into_iter()
+                    .for_each(|detail| check.invalid(format!("{at}.name"), "", detail));
             }
-            check.text(&format!("{at}.key"), &reference_value["key"]);
+            check.text(&format!("{at}.key"), look(reference_value, &["key"]));
         }
     }
     if let Some(field) = source.get("fieldRef") {
-        check.text(&format!("{at}.valueFrom.fieldRef.fieldPath"), &field["fieldPath"]);
+        check.text(&format!("{at}.valueFrom.fieldRef.fieldPath"), look(field, &["fieldPath"]));
     }
 }
 
 fn probe(check: &mut Check, at: &str, probe: &Value) {
     handler(check, at, probe);
-    for field in ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] {
-        check.not_negative(&format!("{at}.{field}"), &probe[field]);
+    for field in
+        ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"]
+    {
+        check.not_negative(&format!("{at}.{field}"), look(probe, &[field]));
     }
 }
 
@@ -200,41 +236,65 @@ fn handler(check: &mut Check, at: &str, handler: &Value) {
     let mut given = kinds.iter().filter(|kind| !handler[**kind].is_null());
     match (given.next(), given.next()) {
         (None, _) => check.required(at, "must specify a handler type"),
-        (Some(_), Some(second)) => check.forbidden(format!("{at}.{second}"), "may not specify more than 1 handler type"),
+        (Some(_), Some(second)) => {
+            check.forbidden(format!("{at}.{second}"), "may not specify more than 1 handler type")
+        }
         (Some(_), None) => {}
     }
-    if !handler["httpGet"].is_null() {
-        check.port_or_name(&format!("{at}.httpGet.port"), &handler["httpGet"]["port"]);
-        check.one_of(&format!("{at}.httpGet.scheme"), &handler["httpGet"]["scheme"], &["HTTP", "HTTPS"]);
+    if !look(handler, &["httpGet"]).is_null() {
+        check.port_or_name(&format!("{at}.httpGet.port"), look(handler, &["httpGet", "port"]));
+        check.one_of(
+            &format!("{at}.httpGet.scheme"),
+            look(handler, &["httpGet", "scheme"]),
+            &["HTTP", "HTTPS"],
+        );
     }
-    if !handler["tcpSocket"].is_null() {
-        check.port_or_name(&format!("{at}.tcpSocket.port"), &handler["tcpSocket"]["port"]);
+    if !look(handler, &["tcpSocket"]).is_null() {
+        check.port_or_name(&format!("{at}.tcpSocket.port"), look(handler, &["tcpSocket", "port"]));
     }
-    if !handler["grpc"].is_null() {
-        check.port(&format!("{at}.grpc.port"), &handler["grpc"]["port"]);
+    if !look(handler, &["grpc"]).is_null() {
+        check.port(&format!("{at}.grpc.port"), look(handler, &["grpc", "port"]));
     }
-    if !handler["exec"].is_null() && missing(&handler["exec"]["command"]) {
+    if !look(handler, &["exec"]).is_null() && missing(look(handler, &["exec", "command"])) {
         check.required(format!("{at}.exec.command"), "");
     }
 }
 
 /// Requests and limits of a container (or of a pod).
 pub(super) fn resources(check: &mut Check, at: &str, resources: &Value) {
-    check.quantities(&format!("{at}.limits"), &resources["limits"]);
-    check.quantities(&format!("{at}.requests"), &resources["requests"]);
-    for (name, request) in entries(&resources["requests"]) {
-        let limit = &resources["limits"][name.as_str()];
-        let (Ok(request_value), Ok(limit_value)) = (Quantity::from_json(request), Quantity::from_json(limit)) else { continue };
+    check.quantities(&format!("{at}.limits"), look(resources, &["limits"]));
+    check.quantities(&format!("{at}.requests"), look(resources, &["requests"]));
+    for (name, request) in entries(look(resources, &["requests"])) {
+        let limit = look(resources, &["limits", name.as_str()]);
+        let (Ok(request_value), Ok(limit_value)) = (Quantity::from_json(request), Quantity::from_json(limit))
+        else {
+            continue;
+        };
         if request_value > limit_value {
-            check.invalid(format!("{at}.requests"), request.clone(), format!("must be less than or equal to {name} limit of {limit_value}"));
+            check.invalid(
+                format!("{at}.requests"),
+                request.clone(),
+                format!("must be less than or equal to {name} limit of {limit_value}"),
+            );
         }
     }
-    for (list, own) in [("limits", &resources["limits"]), ("requests", &resources["requests"])] {
+    for (list, own) in
+        [("limits", look(resources, &["limits"])), ("requests", look(resources, &["requests"]))]
+    {
         for (name, _) in entries(own) {
-            let standard = matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
+            let standard = matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage")
+                || name.starts_with("hugepages-");
             if !standard && !name.contains('/') {
-                check.invalid(format!("{at}.{list}[{name}]"), name.as_str(), "must be a standard resource type or fully qualified");
-                check.invalid(format!("{at}.{list}[{name}]"), name.as_str(), "must be a standard resource for containers");
+                check.invalid(
+                    format!("{at}.{list}[{name}]"),
+                    name.as_str(),
+                    "must be a standard resource type or fully qualified",
+                );
+                check.invalid(
+                    format!("{at}.{list}[{name}]"),
+                    name.as_str(),
+                    "must be a standard resource for containers",
+                );
             }
         }
     }
@@ -253,7 +313,9 @@ fn volumes(check: &mut Check, at: &str, spec: &Value) -> BTreeSet<String> {
             [] => check.required(&at, "must specify a volume type"),
             [_] => {}
             [_, more @ ..] => {
-                more.iter().for_each(|kind| check.forbidden(format!("{at}.{kind}"), "may not specify more than 1 volume type"));
+                more.iter().for_each(|kind| {
+                    check.forbidden(format!("{at}.{kind}"), "may not specify more than 1 volume type")
+                });
             }
         }
         for (kind, field) in [
@@ -263,8 +325,8 @@ fn volumes(check: &mut Check, at: &str, spec: &Value) -> BTreeSet<String> {
             ("persistentVolumeClaim", "claimName"),
             ("csi", "driver"),
         ] {
-            if !volume[kind].is_null() {
-                check.text(&format!("{at}.{kind}.{field}"), &volume[kind][field]);
+            if !look(volume, &[kind]).is_null() {
+                check.text(&format!("{at}.{kind}.{field}"), look(volume, &[kind, field]));
             }
         }
         // A volume with faults counts as none.
@@ -283,53 +345,74 @@ fn tolerations(check: &mut Check, at: &str, spec: &Value) {
     for (index, toleration) in path::list_at(spec, &["tolerations"]).iter().enumerate() {
         let at = format!("{at}.tolerations[{index}]");
         let text = |name| path::str_at(toleration, &[name]);
-        check.follows(&format!("{at}.key"), &toleration["key"], names::qualified);
+        check.follows(&format!("{at}.key"), look(toleration, &["key"]), names::qualified);
         if text("key").is_empty() && text("operator") != "Exists" {
-            let detail = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
+            let detail =
+                "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
             check.invalid(format!("{at}.operator"), text("operator"), detail);
         }
-        if !toleration["tolerationSeconds"].is_null() && text("effect") != "NoExecute" {
-            check.invalid(format!("{at}.effect"), text("effect"), "effect must be 'NoExecute' when `tolerationSeconds` is set");
+        if !look(toleration, &["tolerationSeconds"]).is_null() && text("effect") != "NoExecute" {
+            check.invalid(
+                format!("{at}.effect"),
+                text("effect"),
+                "effect must be 'NoExecute' when `tolerationSeconds` is set",
+            );
         }
         if text("operator") == "Exists" && !text("value").is_empty() {
-            check.invalid(format!("{at}.operator"), text("value"), "value must be empty when `operator` is 'Exists'");
+            check.invalid(
+                format!("{at}.operator"),
+                text("value"),
+                "value must be empty when `operator` is 'Exists'",
+            );
         }
-        check.one_of(&format!("{at}.operator"), &toleration["operator"], &["Equal", "Exists", "Gt", "Lt"]);
-        check.one_of(&format!("{at}.effect"), &toleration["effect"], &EFFECTS);
+        check.one_of(
+            &format!("{at}.operator"),
+            look(toleration, &["operator"]),
+            &["Equal", "Exists", "Gt", "Lt"],
+        );
+        check.one_of(&format!("{at}.effect"), look(toleration, &["effect"]), &EFFECTS);
     }
 }
 
 fn spread(check: &mut Check, at: &str, spec: &Value) {
     for (index, constraint) in path::list_at(spec, &["topologySpreadConstraints"]).iter().enumerate() {
         let at = format!("{at}.topologySpreadConstraints[{index}]");
-        if let Some(skew) = constraint["maxSkew"].as_i64().filter(|skew| *skew <= 0) {
+        if let Some(skew) = look(constraint, &["maxSkew"]).as_i64().filter(|skew| *skew <= 0) {
             check.invalid(format!("{at}.maxSkew"), skew, "must be greater than zero");
         }
-        if missing(&constraint["topologyKey"]) {
+        if missing(look(constraint, &["topologyKey"])) {
             check.required(format!("{at}.topologyKey"), "can not be empty");
         }
-        check.one_of(&format!("{at}.whenUnsatisfiable"), &constraint["whenUnsatisfiable"], &["DoNotSchedule", "ScheduleAnyway"]);
-        check.selector(&format!("{at}.labelSelector"), &constraint["labelSelector"]);
+        check.one_of(
+            &format!("{at}.whenUnsatisfiable"),
+            look(constraint, &["whenUnsatisfiable"]),
+            &["DoNotSchedule", "ScheduleAnyway"],
+        );
+        check.selector(&format!("{at}.labelSelector"), look(constraint, &["labelSelector"]));
     }
 }
 
 fn affinity(check: &mut Check, at: &str, spec: &Value) {
-    let node = &spec["affinity"]["nodeAffinity"];
-    let required = &node["requiredDuringSchedulingIgnoredDuringExecution"];
-    if required.is_object() && missing(&required["nodeSelectorTerms"]) {
-        let field = format!("{at}.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
+    let node = look(spec, &["affinity", "nodeAffinity"]);
+    let required = look(node, &["requiredDuringSchedulingIgnoredDuringExecution"]);
+    if required.is_object() && missing(look(required, &["nodeSelectorTerms"])) {
+        let field = format!(
+            "{at}.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+        );
         check.required(field, "must have at least one node selector term");
     }
     for kind in ["podAffinity", "podAntiAffinity"] {
         let list = "requiredDuringSchedulingIgnoredDuringExecution";
         for (index, term) in path::list_at(spec, &["affinity", kind, list]).iter().enumerate() {
             let at = format!("{at}.affinity.{kind}.{list}[{index}]");
-            if missing(&term["topologyKey"]) {
+            if missing(look(term, &["topologyKey"])) {
                 check.required(format!("{at}.topologyKey"), "can not be empty");
             }
             let key = path::str_at(term, &["topologyKey"]);
-            names::qualified(key).into_iter().for_each(|detail| check.invalid(format!("{at}.topologyKey"), key, detail));
-            check.selector(&format!("{at}.labelSelector"), &term["labelSelector"]);
+            names::qualified(key)
+                .into_iter()
+                .for_each(|detail| check.invalid(format!("{at}.topologyKey"), key, detail));
+            check.selector(&format!("{at}.labelSelector"), look(term, &["labelSelector"]));
         }
     }
 }

@@ -25,8 +25,10 @@ fn cases() {
                 canonical(new)
             }
         };
-        let mut errors: Vec<String> = builtin(&new.gvk(), &new, old.as_ref()).iter().map(ToString::to_string).collect();
-        let mut expected: Vec<&str> = case["errors"].as_array().unwrap().iter().map(|e| e.as_str().unwrap()).collect();
+        let mut errors: Vec<String> =
+            builtin(&new.gvk(), &new, old.as_ref()).iter().map(ToString::to_string).collect();
+        let mut expected: Vec<&str> =
+            case["errors"].as_array().unwrap().iter().map(|e| e.as_str().unwrap()).collect();
         errors.sort();
         expected.sort();
         if errors != expected {
@@ -42,7 +44,8 @@ fn sample_objects_are_valid() {
     let text = include_str!("../../tests/cases/objects.yaml");
     for document in text.split("\n---\n") {
         let object = canonical(serde_saphyr::from_str(document).unwrap());
-        let errors: Vec<String> = builtin(&object.gvk(), &object, Some(&object)).iter().map(ToString::to_string).collect();
+        let errors: Vec<String> =
+            builtin(&object.gvk(), &object, Some(&object)).iter().map(ToString::to_string).collect();
         assert!(errors.is_empty(), "{} {}: {errors:?}", object.kind(), object.name());
     }
 }

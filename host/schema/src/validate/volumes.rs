@@ -1,6 +1,6 @@
 //! Volumes, claims and storage classes.
 
-use super::check::{Check, missing};
+use super::check::{Check, look, missing};
 use crate::field_error::FieldError;
 use serde_json::Value;
 use windlass_object::{Quantity, path};
@@ -16,13 +16,13 @@ fn modes(check: &mut Check, spec: &Value) {
     for mode in modes {
         check.one_of("spec.accessModes", mode, &MODES);
     }
-    check.one_of("spec.volumeMode", &spec["volumeMode"], &["Block", "Filesystem"]);
+    check.one_of("spec.volumeMode", look(spec, &["volumeMode"]), &["Block", "Filesystem"]);
 }
 
 pub(super) fn claim(new: &Value, old: Option<&Value>, check: &mut Check) {
-    let spec = &new["spec"];
+    let spec = look(new, &["spec"]);
     modes(check, spec);
-    let storage = &spec["resources"]["requests"]["storage"];
+    let storage = look(spec, &["resources", "requests", "storage"]);
     match Quantity::from_json(storage) {
         Err(_) => check.required("spec.resources[storage]", ""),
         Ok(quantity) if quantity.sign() <= 0 => {
@@ -38,18 +38,18 @@ pub(super) fn claim(new: &Value, old: Option<&Value>, check: &mut Check) {
             map.remove("volumeAttributesClassName");
             // The binder may fill in what was open.
             for field in ["volumeName", "storageClassName"] {
-                if missing(&adopt[field]) {
+                if missing(look(adopt, &[field])) {
                     map.remove(field);
                 }
             }
         }
         spec
     };
-    let before = &old["spec"];
+    let before = look(old, &["spec"]);
     if fixed(spec, before) != fixed(before, before) {
         check.forbidden("spec", CLAIM);
     }
-    let size = |spec: &Value| Quantity::from_json(&spec["resources"]["requests"]["storage"]).ok();
+    let size = |spec: &Value| Quantity::from_json(look(spec, &["resources", "requests", "storage"])).ok();
     if let (Some(new), Some(old)) = (size(spec), size(before))
         && new < old
     {
@@ -58,24 +58,38 @@ pub(super) fn claim(new: &Value, old: Option<&Value>, check: &mut Check) {
 }
 
 pub(super) fn volume(new: &Value, old: Option<&Value>, check: &mut Check) {
-    let spec = &new["spec"];
+    let spec = look(new, &["spec"]);
     modes(check, spec);
-    if missing(&spec["capacity"]) {
+    if missing(look(spec, &["capacity"])) {
         check.required("spec.capacity", "");
     }
-    if spec["capacity"].as_object().is_none_or(|list| list.len() != 1 || !list.contains_key("storage")) {
-        check.push(FieldError::not_supported("spec.capacity", spec["capacity"].clone(), ["storage"]));
+    if look(spec, &["capacity"])
+        .as_object()
+        .is_none_or(|list| list.len() != 1 || !list.contains_key("storage"))
+    {
+        check.push(FieldError::not_supported(
+            "spec.capacity",
+            look(spec, &["capacity"]).clone(),
+            ["storage"],
+        ));
     }
-    check.quantities("spec.capacity", &spec["capacity"]);
-    check.one_of("spec.persistentVolumeReclaimPolicy", &spec["persistentVolumeReclaimPolicy"], &["Delete", "Recycle", "Retain"]);
+    check.quantities("spec.capacity", look(spec, &["capacity"]));
+    check.one_of(
+        "spec.persistentVolumeReclaimPolicy",
+        look(spec, &["persistentVolumeReclaimPolicy"]),
+        &["Delete", "Recycle", "Retain"],
+    );
     let sources = source_fields(spec);
     if sources.is_empty() {
         check.required("spec", "must specify a volume type");
     }
     if let Some(old) = old
-        && sources.iter().any(|field| spec[*field] != old["spec"][*field])
+        && sources.iter().any(|field| look(spec, &[*field]) != look(old, &["spec", *field]))
     {
-        check.forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation");
+        check.forbidden(
+            "spec.persistentvolumesource",
+            "spec.persistentvolumesource is immutable after creation",
+        );
     }
 }
 
@@ -95,9 +109,13 @@ fn source_fields(spec: &Value) -> Vec<&str> {
 }
 
 pub(super) fn storage_class(new: &Value, old: Option<&Value>, check: &mut Check) {
-    check.text("provisioner", &new["provisioner"]);
-    check.one_of("reclaimPolicy", &new["reclaimPolicy"], &["Delete", "Retain"]);
-    check.one_of("volumeBindingMode", &new["volumeBindingMode"], &["Immediate", "WaitForFirstConsumer"]);
+    check.text("provisioner", look(new, &["provisioner"]));
+    check.one_of("reclaimPolicy", look(new, &["reclaimPolicy"]), &["Delete", "Retain"]);
+    check.one_of(
+        "volumeBindingMode",
+        look(new, &["volumeBindingMode"]),
+        &["Immediate", "WaitForFirstConsumer"],
+    );
     let Some(old) = old else { return };
     for field in ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] {
         check.immutable(field, new, Some(old), &[field]);

@@ -1,32 +1,42 @@
 //! Kinds that make pods.
 
-use super::check::{Check, entries, missing};
+use super::check::{Check, entries, look, missing};
 use super::pod;
 use crate::field_error::FieldError;
 use serde_json::Value;
 use windlass_object::{LabelSelector, path};
 
 /// Fields of a StatefulSet that may change.
-const CHANGEABLE: [&str; 7] =
-    ["replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds"];
+const CHANGEABLE: [&str; 7] = [
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+];
 const STATEFUL: &str = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
 
 pub(super) fn deployment(new: &Value, old: Option<&Value>, check: &mut Check) {
-    let spec = &new["spec"];
+    let spec = look(new, &["spec"]);
     counts(check, spec);
     selector(check, "deployment", spec);
     template(check, spec, &["Always"]);
-    let strategy = &spec["strategy"];
-    check.needed_one_of("spec.strategy.type", &strategy["type"], &["Recreate", "RollingUpdate"]);
-    if strategy["type"] == "Recreate" && !strategy["rollingUpdate"].is_null() {
-        check.forbidden("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'");
+    let strategy = look(spec, &["strategy"]);
+    check.needed_one_of("spec.strategy.type", look(strategy, &["type"]), &["Recreate", "RollingUpdate"]);
+    if look(strategy, &["type"]) == "Recreate" && !look(strategy, &["rollingUpdate"]).is_null() {
+        check.forbidden(
+            "spec.strategy.rollingUpdate",
+            "may not be specified when strategy `type` is 'Recreate'",
+        );
     }
-    if strategy["type"] == "RollingUpdate" {
-        rolling(check, "spec.strategy.rollingUpdate", &strategy["rollingUpdate"]);
+    if look(strategy, &["type"]) == "RollingUpdate" {
+        rolling(check, "spec.strategy.rollingUpdate", look(strategy, &["rollingUpdate"]));
     }
-    check.not_negative("spec.progressDeadlineSeconds", &spec["progressDeadlineSeconds"]);
-    if let Some(deadline) = spec["progressDeadlineSeconds"].as_i64()
-        && deadline <= spec["minReadySeconds"].as_i64().unwrap_or_default()
+    check.not_negative("spec.progressDeadlineSeconds", look(spec, &["progressDeadlineSeconds"]));
+    if let Some(deadline) = look(spec, &["progressDeadlineSeconds"]).as_i64()
+        && deadline <= look(spec, &["minReadySeconds"]).as_i64().unwrap_or_default()
     {
         check.invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds");
     }
@@ -34,28 +44,37 @@ pub(super) fn deployment(new: &Value, old: Option<&Value>, check: &mut Check) {
 }
 
 fn rolling(check: &mut Check, at: &str, rolling: &Value) {
-    check.count_or_percent(&format!("{at}.maxUnavailable"), &rolling["maxUnavailable"]);
-    check.count_or_percent(&format!("{at}.maxSurge"), &rolling["maxSurge"]);
+    check.count_or_percent(&format!("{at}.maxUnavailable"), look(rolling, &["maxUnavailable"]));
+    check.count_or_percent(&format!("{at}.maxSurge"), look(rolling, &["maxSurge"]));
     let none = |value: &Value| value.as_i64() == Some(0) || value == "0%";
-    if none(&rolling["maxUnavailable"]) && none(&rolling["maxSurge"]) {
-        check.invalid(format!("{at}.maxUnavailable"), rolling["maxUnavailable"].clone(), "may not be 0 when `maxSurge` is 0");
+    if none(look(rolling, &["maxUnavailable"])) && none(look(rolling, &["maxSurge"])) {
+        check.invalid(
+            format!("{at}.maxUnavailable"),
+            look(rolling, &["maxUnavailable"]).clone(),
+            "may not be 0 when `maxSurge` is 0",
+        );
     }
-    let percent = |value: &Value| value.as_str().and_then(|t| t.strip_suffix('%')).and_then(|t| t.parse::<u32>().ok());
-    if percent(&rolling["maxUnavailable"]).is_some_and(|p| p > 100) {
-        check.invalid(format!("{at}.maxUnavailable"), rolling["maxUnavailable"].clone(), "must not be greater than 100%");
+    let percent =
+        |value: &Value| value.as_str().and_then(|t| t.strip_suffix('%')).and_then(|t| t.parse::<u32>().ok());
+    if percent(look(rolling, &["maxUnavailable"])).is_some_and(|p| p > 100) {
+        check.invalid(
+            format!("{at}.maxUnavailable"),
+            look(rolling, &["maxUnavailable"]).clone(),
+            "must not be greater than 100%",
+        );
     }
 }
 
 fn counts(check: &mut Check, spec: &Value) {
     for field in ["replicas", "minReadySeconds", "revisionHistoryLimit"] {
-        check.not_negative(&format!("spec.{field}"), &spec[field]);
+        check.not_negative(&format!("spec.{field}"), look(spec, &[field]));
     }
 }
 
 /// The selector must be there, select something, and select the template.
 fn selector(check: &mut Check, kind: &str, spec: &Value) {
-    let selector = &spec["selector"];
-    let labels = &spec["template"]["metadata"]["labels"];
+    let selector = look(spec, &["selector"]);
+    let labels = look(spec, &["template", "metadata", "labels"]);
     const MISMATCH: &str = "`selector` does not match template `labels`";
     if selector.is_null() {
         check.required("spec.selector", "");
@@ -63,40 +82,55 @@ fn selector(check: &mut Check, kind: &str, spec: &Value) {
         return;
     }
     check.selector("spec.selector", selector);
-    if missing(&selector["matchLabels"]) && missing(&selector["matchExpressions"]) {
+    if missing(look(selector, &["matchLabels"])) && missing(look(selector, &["matchExpressions"])) {
         check.invalid("spec.selector", selector.clone(), format!("empty selector is invalid for {kind}"));
         return;
     }
-    let matches = LabelSelector::from_json(selector).is_ok_and(|s| s.matches(|key| labels[key].as_str()));
+    let matches =
+        LabelSelector::from_json(selector).is_ok_and(|s| s.matches(|key| look(labels, &[key]).as_str()));
     if !matches {
         check.invalid("spec.template.metadata.labels", labels.clone(), MISMATCH);
     }
 }
 
 fn template(check: &mut Check, spec: &Value, policies: &[&str]) {
-    let template = &spec["template"];
+    let template = look(spec, &["template"]);
     if template.is_null() {
         check.required("spec.template", "");
         return;
     }
-    check.labels("spec.template.labels", &template["metadata"]["labels"]);
+    check.labels("spec.template.labels", look(template, &["metadata", "labels"]));
     let claims = path::list_at(spec, &["volumeClaimTemplates"]);
-    pod::spec_with(check, "spec.template.spec", &template["spec"], claims);
-    check.one_of("spec.template.spec.restartPolicy", &template["spec"]["restartPolicy"], policies);
-    if policies == ["Always"] && !template["spec"]["activeDeadlineSeconds"].is_null() {
-        check.forbidden("spec.template.spec.activeDeadlineSeconds", "activeDeadlineSeconds in ReplicaSet is not Supported");
+    pod::spec_with(check, "spec.template.spec", look(template, &["spec"]), claims);
+    check.one_of("spec.template.spec.restartPolicy", look(template, &["spec", "restartPolicy"]), policies);
+    if policies == ["Always"] && !look(template, &["spec", "activeDeadlineSeconds"]).is_null() {
+        check.forbidden(
+            "spec.template.spec.activeDeadlineSeconds",
+            "activeDeadlineSeconds in ReplicaSet is not Supported",
+        );
     }
 }
 
 pub(super) fn stateful_set(new: &Value, old: Option<&Value>, check: &mut Check) {
-    let spec = &new["spec"];
+    let spec = look(new, &["spec"]);
     counts(check, spec);
     selector(check, "statefulset", spec);
     template(check, spec, &["Always"]);
-    check.needed_one_of("spec.podManagementPolicy", &spec["podManagementPolicy"], &["OrderedReady", "Parallel"]);
-    let strategy = &spec["updateStrategy"];
-    check.needed_one_of("spec.updateStrategy.type", &strategy["type"], &["OnDelete", "RollingUpdate"]);
-    check.not_negative("spec.updateStrategy.rollingUpdate.partition", &strategy["rollingUpdate"]["partition"]);
+    check.needed_one_of(
+        "spec.podManagementPolicy",
+        look(spec, &["podManagementPolicy"]),
+        &["OrderedReady", "Parallel"],
+    );
+    let strategy = look(spec, &["updateStrategy"]);
+    check.needed_one_of(
+        "spec.updateStrategy.type",
+        look(strategy, &["type"]),
+        &["OnDelete", "RollingUpdate"],
+    );
+    check.not_negative(
+        "spec.updateStrategy.rollingUpdate.partition",
+        look(strategy, &["rollingUpdate", "partition"]),
+    );
     let Some(old) = old else { return };
     let fixed = |spec: &Value| {
         let mut spec = spec.clone();
@@ -105,27 +139,34 @@ pub(super) fn stateful_set(new: &Value, old: Option<&Value>, check: &mut Check) 
         }
         spec
     };
-    if fixed(spec) != fixed(&old["spec"]) {
+    if fixed(spec) != fixed(look(old, &["spec"])) {
         check.forbidden("spec", STATEFUL);
     }
 }
 
 pub(super) fn daemon_set(new: &Value, old: Option<&Value>, check: &mut Check) {
-    let spec = &new["spec"];
+    let spec = look(new, &["spec"]);
     counts(check, spec);
     selector(check, "daemonset", spec);
     template(check, spec, &["Always"]);
-    check.needed_one_of("spec.updateStrategy.type", &spec["updateStrategy"]["type"], &["OnDelete", "RollingUpdate"]);
-    if spec["updateStrategy"]["type"] == "RollingUpdate" {
-        let rolling = &spec["updateStrategy"]["rollingUpdate"];
-        check.count_or_percent("spec.updateStrategy.rollingUpdate.maxUnavailable", &rolling["maxUnavailable"]);
-        check.count_or_percent("spec.updateStrategy.rollingUpdate.maxSurge", &rolling["maxSurge"]);
+    check.needed_one_of(
+        "spec.updateStrategy.type",
+        look(spec, &["updateStrategy", "type"]),
+        &["OnDelete", "RollingUpdate"],
+    );
+    if look(spec, &["updateStrategy", "type"]) == "RollingUpdate" {
+        let rolling = look(spec, &["updateStrategy", "rollingUpdate"]);
+        check.count_or_percent(
+            "spec.updateStrategy.rollingUpdate.maxUnavailable",
+            look(rolling, &["maxUnavailable"]),
+        );
+        check.count_or_percent("spec.updateStrategy.rollingUpdate.maxSurge", look(rolling, &["maxSurge"]));
     }
     check.immutable("spec.selector", new, old, &["spec", "selector"]);
 }
 
 pub(super) fn replica_set(new: &Value, old: Option<&Value>, check: &mut Check) {
-    let spec = &new["spec"];
+    let spec = look(new, &["spec"]);
     counts(check, spec);
     selector(check, "deployment", spec);
     template(check, spec, &["Always"]);
@@ -133,47 +174,64 @@ pub(super) fn replica_set(new: &Value, old: Option<&Value>, check: &mut Check) {
 }
 
 pub(super) fn replication_controller(new: &Value, check: &mut Check) {
-    let spec = &new["spec"];
+    let spec = look(new, &["spec"]);
     counts(check, spec);
-    if missing(&spec["selector"]) {
+    if missing(look(spec, &["selector"])) {
         check.required("spec.selector", "");
     }
-    let labels = &spec["template"]["metadata"]["labels"];
-    if entries(&spec["selector"]).any(|(key, value)| &labels[key.as_str()] != value) {
-        check.invalid("spec.template.metadata.labels", labels.clone(), "`selector` does not match template `labels`");
+    let labels = look(spec, &["template", "metadata", "labels"]);
+    if entries(look(spec, &["selector"])).any(|(key, value)| look(labels, &[key.as_str()]) != value) {
+        check.invalid(
+            "spec.template.metadata.labels",
+            labels.clone(),
+            "`selector` does not match template `labels`",
+        );
     }
     template(check, spec, &["Always"]);
 }
 
 pub(super) fn job(new: &Value, old: Option<&Value>, check: &mut Check) {
-    let spec = &new["spec"];
+    let spec = look(new, &["spec"]);
     job_spec(check, spec, "spec");
     let Some(old) = old else { return };
-    for field in ["selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
+    for field in [
+        "selector",
+        "completionMode",
+        "podFailurePolicy",
+        "backoffLimitPerIndex",
+        "managedBy",
+        "successPolicy",
+    ] {
         check.immutable(&format!("spec.{field}"), new, Some(old), &["spec", field]);
     }
-    if spec["completionMode"] != "Indexed" {
+    if look(spec, &["completionMode"]) != "Indexed" {
         check.immutable("spec.completions", new, Some(old), &["spec", "completions"]);
     }
     // A suspended Job that never ran may still be told where to run.
-    let suspended = path::bool_at(old, &["spec", "suspend"]) && old["status"]["startTime"].is_null();
+    let suspended = path::bool_at(old, &["spec", "suspend"]) && look(old, &["status", "startTime"]).is_null();
     if !suspended {
         check.immutable("spec.template", new, Some(old), &["spec", "template"]);
     }
 }
 
 fn job_spec(check: &mut Check, spec: &Value, at: &str) {
-    for field in ["parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"] {
-        check.not_negative(&format!("{at}.{field}"), &spec[field]);
+    for field in
+        ["parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"]
+    {
+        check.not_negative(&format!("{at}.{field}"), look(spec, &[field]));
     }
-    check.one_of(&format!("{at}.completionMode"), &spec["completionMode"], &["Indexed", "NonIndexed"]);
-    if spec["completionMode"] == "Indexed" && spec["completions"].is_null() {
+    check.one_of(
+        &format!("{at}.completionMode"),
+        look(spec, &["completionMode"]),
+        &["Indexed", "NonIndexed"],
+    );
+    if look(spec, &["completionMode"]) == "Indexed" && look(spec, &["completions"]).is_null() {
         check.required(format!("{at}.completions"), "when completion mode is Indexed");
     }
     let at = format!("{at}.template");
-    check.labels(&format!("{at}.labels"), &spec["template"]["metadata"]["labels"]);
-    pod::spec(check, &format!("{at}.spec"), &spec["template"]["spec"]);
-    let policy = spec["template"]["spec"]["restartPolicy"].as_str().unwrap_or_default();
+    check.labels(&format!("{at}.labels"), look(spec, &["template", "metadata", "labels"]));
+    pod::spec(check, &format!("{at}.spec"), look(spec, &["template", "spec"]));
+    let policy = look(spec, &["template", "spec", "restartPolicy"]).as_str().unwrap_or_default();
     if !["OnFailure", "Never"].contains(&policy) {
         let field = format!("{at}.spec.restartPolicy");
         // The default is none of them: say that it is missing.
@@ -186,30 +244,39 @@ fn job_spec(check: &mut Check, spec: &Value, at: &str) {
 }
 
 pub(super) fn cron_job(new: &Value, check: &mut Check) {
-    let spec = &new["spec"];
-    if let Some(schedule) = check.text("spec.schedule", &spec["schedule"]) {
+    let spec = look(new, &["spec"]);
+    if let Some(schedule) = check.text("spec.schedule", look(spec, &["schedule"])) {
         if schedule.contains("TZ") {
-            check.invalid("spec.schedule", schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+            check.invalid(
+                "spec.schedule",
+                schedule,
+                "cannot use TZ or CRON_TZ in schedule, use timeZone field instead",
+            );
         } else if let Err(detail) = schedule_fault(schedule) {
             check.invalid("spec.schedule", schedule, detail);
         }
     }
-    check.not_negative("spec.startingDeadlineSeconds", &spec["startingDeadlineSeconds"]);
-    check.needed_one_of("spec.concurrencyPolicy", &spec["concurrencyPolicy"], &["Allow", "Forbid", "Replace"]);
-    check.not_negative("spec.successfulJobsHistoryLimit", &spec["successfulJobsHistoryLimit"]);
-    check.not_negative("spec.failedJobsHistoryLimit", &spec["failedJobsHistoryLimit"]);
-    if spec["timeZone"] == "" {
+    check.not_negative("spec.startingDeadlineSeconds", look(spec, &["startingDeadlineSeconds"]));
+    check.needed_one_of(
+        "spec.concurrencyPolicy",
+        look(spec, &["concurrencyPolicy"]),
+        &["Allow", "Forbid", "Replace"],
+    );
+    check.not_negative("spec.successfulJobsHistoryLimit", look(spec, &["successfulJobsHistoryLimit"]));
+    check.not_negative("spec.failedJobsHistoryLimit", look(spec, &["failedJobsHistoryLimit"]));
+    if look(spec, &["timeZone"]) == "" {
         check.invalid("spec.timeZone", "", "timeZone must be nil or non-empty string");
     }
-    if !spec["jobTemplate"]["spec"]["manualSelector"].is_null() {
+    if !look(spec, &["jobTemplate", "spec", "manualSelector"]).is_null() {
         check.push(FieldError::not_supported("spec.jobTemplate.spec.manualSelector", true, ["nil", "false"]));
     }
-    job_spec(check, &spec["jobTemplate"]["spec"], "spec.jobTemplate.spec");
+    job_spec(check, look(spec, &["jobTemplate", "spec"]), "spec.jobTemplate.spec");
 }
 
 /// Whether a schedule has the form of one; what its fields come to is the controller's affair.
 fn schedule_fault(schedule: &str) -> Result<(), String> {
-    const NAMED: [&str; 7] = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
+    const NAMED: [&str; 7] =
+        ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
     if NAMED.contains(&schedule) || schedule.starts_with("@every ") {
         return Ok(());
     }
@@ -226,4 +293,3 @@ fn schedule_fault(schedule: &str) -> Result<(), String> {
         None => Ok(()),
     }
 }
-
