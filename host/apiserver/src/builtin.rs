@@ -30,7 +30,7 @@ pub fn storage_hash(group: &str, version: &str, kind: &str) -> String {
 fn resource(kind: &BuiltinKind) -> Resource {
     let api_version = kind.api_version();
     let storage_api_version = join_api_version(&kind.storage_group, &kind.storage_version);
-    let stored = kind.verbs.iter().any(|verb| *verb == "list") && kind.allows("create");
+    let stored = kind.allows("list") && kind.allows("create");
     Resource {
         group: kind.group.clone(),
         version: kind.version.clone(),

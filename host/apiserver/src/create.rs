@@ -98,13 +98,7 @@ async fn attempt(server: &Server, call: &Call, mut object: Value, applied: bool)
     if !applied {
         apply::update(resource.schema.view(), None, &mut object, &write::manager(call));
     }
-    let mut causes = Vec::new();
-    meta_rules::check(resource, &object, &mut causes);
-    causes.extend(intake::validate_custom(resource, &object, None));
-    kinds::validate(resource, &object, None, &mut causes);
-    if !causes.is_empty() {
-        return Err(ApiError::invalid(resource.kind_target(&name), causes));
-    }
+    intake::validate(call, &object, None)?;
     let key = resource.key(&call.namespace, &name);
     if snapshot.get(&key).is_some() {
         return Err(ApiError::already_exists(target));

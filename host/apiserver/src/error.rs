@@ -126,13 +126,13 @@ pub struct ApiError {
     /// What it is about, if it is about an object or a resource.
     pub target: Option<Box<Target>>,
     /// The uid of the object concerned; empty if unknown.
-    pub uid: String,
+    pub uid: Box<str>,
     /// Single faults.
     pub causes: Vec<Cause>,
     /// Seconds after which asking again makes sense; 0 for none.
     pub retry_after: u32,
     /// A fresh continue token (`metadata.continue`), where a list cannot go on as it began.
-    pub continue_token: String,
+    pub continue_token: Box<str>,
 }
 
 impl ApiError {
@@ -143,10 +143,10 @@ impl ApiError {
             reason,
             message: message.into(),
             target: None,
-            uid: String::new(),
+            uid: Box::default(),
             causes: Vec::new(),
             retry_after: 0,
-            continue_token: String::new(),
+            continue_token: Box::default(),
         }
     }
 

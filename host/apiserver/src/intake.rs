@@ -3,13 +3,14 @@
 
 use crate::error::{ApiError, Cause};
 use crate::handler::{Call, FieldValidation};
+use crate::crd;
 use crate::registry::Resource;
 use serde_json::{Map, Value, json};
 use windlass_object::Gvk;
 use windlass_object::meta::Meta as _;
 use windlass_schema::builtin::table;
 use windlass_schema::canonical::{self, Unknown};
-use windlass_schema::structural;
+use windlass_schema::{structural, validate};
 
 /// Checks that a body is an object of this kind and version; fills in what it leaves out.
 pub(crate) fn check_type(resource: &Resource, object: &mut Value) -> Result<(), ApiError> {
@@ -115,10 +116,29 @@ pub(crate) fn normalize_as(
     Ok(())
 }
 
-/// What the schema of a custom resource finds wrong. Parts equal to `old` are not looked at again.
-pub(crate) fn validate_custom(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<Cause> {
+/// Everything wrong with an object as it is about to be stored. Parts of a custom resource
+/// that are equal to `old` are not looked at again; through a subresource only its own part changes.
+pub(crate) fn validate(call: &Call, object: &Value, old: Option<&Value>) -> Result<(), ApiError> {
+    let resource = &call.resource;
+    let gvk = Gvk::new(&resource.group, &resource.version, &resource.kind);
+    let mut causes: Vec<Cause> = Vec::new();
     if resource.builtin {
-        return Vec::new();
+        // A binding or a status is no change of the spec, which may predate a rule.
+        if call.subresource.is_empty() || call.subresource == "scale" {
+            causes.extend(validate::builtin(&gvk, object, old).iter().map(Cause::field));
+        }
+        if crd::is_crd(resource) {
+            crd::check(object, &mut causes);
+        }
+    } else {
+        // Only built-in kinds insist on a finalizer's domain.
+        let errors = validate::builtin(&gvk, object, old);
+        causes.extend(errors.iter().filter(|e| !e.detail.starts_with(SHORT_FINALIZER)).map(Cause::field));
+        let errors = structural::validate(resource.schema.view(), object, old);
+        causes.extend(errors.iter().map(Cause::field));
     }
-    structural::validate(resource.schema.view(), object, old).iter().map(Cause::field).collect()
+    if causes.is_empty() { Ok(()) } else { Err(ApiError::invalid(resource.kind_target(object.name()), causes)) }
 }
+
+/// How the complaint about a finalizer without domain begins.
+const SHORT_FINALIZER: &str = "name is neither a standard finalizer";

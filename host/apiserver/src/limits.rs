@@ -1,9 +1,5 @@
 //! The bounds of what a server takes and keeps, with the reason for each.
 
-/// Annotations of one object, keys and values together; Kubernetes' own limit.
-pub const MAX_ANNOTATIONS: usize = 256 * 1024;
-/// `data` of one ConfigMap or Secret; Kubernetes' own limit.
-pub const MAX_CONFIG_DATA: usize = 1024 * 1024;
 /// An object as stored: etcd's limit for a request, which clients know.
 pub const MAX_OBJECT: usize = 1536 * 1024;
 /// How often a write is tried again when somebody else was faster. Each round means that another

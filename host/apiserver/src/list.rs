@@ -160,6 +160,6 @@ fn continue_expired(start: &str) -> ApiError {
          modified, or deleted between the time the first chunk was returned and now may show up in the list.",
     );
     error.continue_token =
-        URL_SAFE_NO_PAD.encode(json!({"v": "meta.k8s.io/v1", "rv": -1, "start": start}).to_string());
+        URL_SAFE_NO_PAD.encode(json!({"v": "meta.k8s.io/v1", "rv": -1, "start": start}).to_string()).into();
     error
 }

@@ -32,7 +32,7 @@ pub(crate) fn live(resource: &Resource, entry: &Entry) -> Arc<Value> {
 }
 
 fn show(resource: &Resource, mut value: Value) -> Value {
-    convert::convert(&mut value, &resource.api_version, resource.builtin);
+    convert::to_version(&mut value, &resource.api_version, resource.builtin);
     if !resource.builtin {
         structural::prune(resource.schema.view(), &mut value);
         structural::default(resource.schema.view(), &mut value);
@@ -46,6 +46,6 @@ pub(crate) fn storable<'a>(resource: &Resource, object: &'a Value) -> Cow<'a, Va
         return Cow::Borrowed(object);
     }
     let mut value = object.clone();
-    convert::convert(&mut value, &resource.storage_api_version, resource.builtin);
+    convert::to_version(&mut value, &resource.storage_api_version, resource.builtin);
     Cow::Owned(value)
 }

@@ -132,30 +132,3 @@ fn addresses(service: &mut Value, snapshot: &Snapshot) -> Result<(), ApiError> {
     }
     Ok(())
 }
-
-/// What is wrong with a Service.
-pub(crate) fn check(service: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
-    let ports = path::list_at(service, &["spec", "ports"]);
-    let kind = path::str_at(service, &["spec", "type"]);
-    let headless = path::str_at(service, &["spec", "clusterIP"]) == "None";
-    if ports.is_empty() && kind != "ExternalName" && !headless {
-        causes.push(Cause::required("spec.ports", ""));
-    }
-    for (index, port) in ports.iter().enumerate() {
-        let number = port.get("port").and_then(Value::as_i64).unwrap_or_default();
-        if !(1..=65_535).contains(&number) {
-            let field = format!("spec.ports[{index}].port");
-            causes.push(Cause::invalid(&field, &json!(number), "must be between 1 and 65535, inclusive"));
-        }
-        if ports.len() > 1 && port.get("name").and_then(Value::as_str).unwrap_or_default().is_empty() {
-            causes.push(Cause::required(&format!("spec.ports[{index}].name"), ""));
-        }
-    }
-    let Some(old) = old else { return };
-    let was = path::str_at(old, &["spec", "clusterIP"]);
-    let now = path::str_at(service, &["spec", "clusterIP"]);
-    if !was.is_empty() && was != now && kind != "ExternalName" {
-        let value = json!([now]);
-        causes.push(Cause::invalid("spec.clusterIPs[0]", &value, "may not change once set"));
-    }
-}

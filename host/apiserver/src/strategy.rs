@@ -1,19 +1,5 @@
 //! Facts about how objects of a kind are written: which have a generation, whose status
-//! is reset, which may be updated without a resourceVersion, how they are named.
-
-/// The form that names of a kind must have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NameRule {
-    /// `a.b-c`: most kinds.
-    #[default]
-    Subdomain,
-    /// `a-b`: namespaces.
-    Label,
-    /// `a-b`, a letter first: services.
-    Label1035,
-    /// Anything that is one segment of a path: RBAC.
-    Segment,
-}
+//! is reset, which may be updated without a resourceVersion.
 
 /// How objects of a kind are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,8 +18,6 @@ pub struct Facts {
     pub returns_deleted: bool,
     /// A delete that does not say otherwise leaves the dependents.
     pub orphans_by_default: bool,
-    /// How names are checked.
-    pub name: NameRule,
 }
 
 const GENERATION: &[&str] = &[
@@ -111,12 +95,6 @@ impl Facts {
             create_on_update: CREATED_ON_UPDATE.contains(&kind),
             returns_deleted: RETURNED.contains(&kind),
             orphans_by_default: kind == "ReplicationController",
-            name: match kind {
-                "Namespace" => NameRule::Label,
-                "Service" => NameRule::Label1035,
-                "Role" | "RoleBinding" | "ClusterRole" | "ClusterRoleBinding" => NameRule::Segment,
-                _ => NameRule::Subdomain,
-            },
         }
     }
 

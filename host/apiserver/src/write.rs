@@ -94,7 +94,7 @@ pub(crate) async fn change(
         if meta_rules::same(&live, &new) {
             return Ok(Changed::Kept(present::present(resource, entry)));
         }
-        validate(call, &live, &new)?;
+        intake::validate(call, &new, Some(live.as_ref()))?;
         let last = removable(call, &live, &new);
         if call.options.dry_run {
             set_revision(&mut new, entry.revision());
@@ -229,27 +229,23 @@ fn bump(resource: &Resource, live: &Value, new: &mut Value) {
         return;
     }
     let status = resource.builtin || resource.has_status();
-    let counted = |key: &str| !matches!(key, "metadata" | "apiVersion" | "kind") && !(status && key == "status");
-    let part = |object: &Value| -> Vec<(String, Value)> {
-        let map = object.as_object().into_iter().flatten();
-        map.filter(|(key, _)| counted(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
+    let counted = |key: &str| match key {
+        "metadata" | "apiVersion" | "kind" => false,
+        "status" => !status,
+        _ => true,
     };
+    let empty = serde_json::Map::new();
+    let (before, after) = (live.as_object().unwrap_or(&empty), new.as_object().unwrap_or(&empty));
+    let size = |map: &serde_json::Map<String, Value>| map.keys().filter(|key| counted(key)).count();
+    let same = size(before) == size(after)
+        && before.iter().filter(|(key, _)| counted(key)).all(|(key, value)| after.get(key) == Some(value));
     let annotations = |object: &Value| object.get("metadata").and_then(|m| m.get("annotations")).cloned();
-    let differs = part(live) != part(new)
+    let differs = !same
         || (resource.facts.generation_of_annotations && annotations(live) != annotations(new));
     if differs {
         let next = live.generation() + 1;
         new.metadata_mut().insert("generation".into(), next.into());
     }
-}
-
-fn validate(call: &Call, live: &Value, new: &Value) -> Result<(), ApiError> {
-    let mut causes = Vec::new();
-    meta_rules::check_change(live, new, &mut causes);
-    meta_rules::check(&call.resource, new, &mut causes);
-    causes.extend(intake::validate_custom(&call.resource, new, Some(live)));
-    kinds::validate(&call.resource, new, Some(live), &mut causes);
-    if causes.is_empty() { Ok(()) } else { Err(ApiError::invalid(call.resource.kind_target(&call.name), causes)) }
 }
 
 /// Whether this change takes the last thing that kept a deleted object.

@@ -9,6 +9,7 @@
 //! - `quiet: name`: nothing comes.
 //!
 //! In expectations `*` stands for anything there, `~text` for text that contains it; `${name}` is a variable.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failing test should stop where it fails")]
 
 use axum::body::Body;
 use futures::StreamExt as _;

@@ -1,4 +1,5 @@
 //! Figures, not truths: `cargo test --release -p windlass-apiserver --test speed -- --ignored --nocapture`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failing test should stop where it fails")]
 #![allow(clippy::print_stdout, reason = "its output is its purpose")]
 
 use axum::body::Body;

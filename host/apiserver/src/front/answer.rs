@@ -21,6 +21,8 @@ use windlass_schema::columns::Include;
 
 /// Smaller answers cost more to compress than to send.
 const GZIP_FROM: usize = 128 * 1024;
+/// How much is compressed at a time: about a millisecond's work.
+const GZIP_PIECE: usize = 256 * 1024;
 
 /// In what form an answer leaves.
 #[derive(Clone, Copy, Debug, Default)]
@@ -107,15 +109,13 @@ pub fn text(code: u16, content: String) -> Response<Body> {
 
 /// Encoded bytes, compressed if large and welcome.
 pub fn bytes(code: u16, content: Bytes, form: Form) -> Response<Body> {
-    let compressed = if form.gzip && content.len() >= GZIP_FROM { gzip(&content) } else { None };
-    let mut response = match compressed {
-        Some(small) => {
-            let mut response = respond(code, Body::from(small));
-            response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            response.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-            response
-        }
-        None => respond(code, Body::from(content)),
+    let mut response = if form.gzip && content.len() >= GZIP_FROM {
+        let mut response = respond(code, gzip(content));
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        response.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+        response
+    } else {
+        respond(code, Body::from(content))
     };
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(form.format.content_type()));
     response
@@ -132,11 +132,24 @@ fn plain(form: Form) -> bool {
     form.format == Format::Json && !form.pretty
 }
 
-fn gzip(content: &[u8]) -> Option<Vec<u8>> {
-    let mut encoder =
-        flate2::write::GzEncoder::new(Vec::with_capacity(content.len() / 4), flate2::Compression::fast());
-    encoder.write_all(content).ok()?;
-    encoder.finish().ok()
+/// Compresses piece by piece as the client reads, so that a large answer neither
+/// keeps a worker to itself nor is held twice.
+fn gzip(content: Bytes) -> Body {
+    let encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let pieces = futures::stream::unfold(Some((encoder, content)), |state| async move {
+        let (mut encoder, mut rest) = state?;
+        if rest.is_empty() {
+            return Some((encoder.finish().map(Bytes::from), None));
+        }
+        let piece = rest.split_to(rest.len().min(GZIP_PIECE));
+        let written = encoder.write_all(&piece).map(|()| Bytes::from(std::mem::take(encoder.get_mut())));
+        let next = written.is_ok().then_some((encoder, rest));
+        Some((written, next))
+    });
+    Body::from_stream(pieces.filter(|piece| {
+        let wanted = !piece.as_ref().is_ok_and(Bytes::is_empty);
+        std::future::ready(wanted)
+    }))
 }
 
 /// A list as JSON: each object is copied once, from the store's bytes.

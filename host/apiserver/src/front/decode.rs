@@ -18,6 +18,8 @@ pub const MAX_BODY: usize = 3 * 1024 * 1024;
 const MAX_REPORTED: usize = 20;
 /// Deeper documents are refused: they are walked recursively. kube-apiserver stops at the same depth.
 const MAX_DEPTH: usize = 128;
+/// Floats below this (2 to the 53rd) tell whole numbers apart.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Reads a body. One that comes in one piece is not copied.
 pub async fn read(body: Body) -> Result<Bytes, ApiError> {
@@ -167,7 +169,12 @@ impl<'de> Visitor<'de> for Node<'_> {
         Ok(Value::from(value))
     }
 
+    /// Whole numbers lose their fraction, as they do on their way through Go: `1.0` is `1`.
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        if value.fract() == 0.0 && value.abs() < EXACT {
+            #[expect(clippy::cast_possible_truncation, reason = "whole and within range")]
+            return Ok(Value::from(value as i64));
+        }
         Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
     }
 
@@ -234,9 +241,13 @@ mod tests {
 
     #[test]
     fn repeated_fields_are_noted() {
-        let text = br#"{"a": 1, "b": [{"c": 1, "c": 2}], "a": 3, "n": null, "f": 1.5, "neg": -4}"#;
+        let text =
+            br#"{"a": 1, "b": [{"c": 1, "c": 2}], "a": 3, "n": null, "f": 1.5, "neg": -4, "whole": 2.0}"#;
         let decoded = decode(text, Encoding::Json).unwrap();
-        assert_eq!(decoded.value, json!({"a": 3, "b": [{"c": 2}], "n": null, "f": 1.5, "neg": -4}));
+        assert_eq!(
+            decoded.value,
+            json!({"a": 3, "b": [{"c": 2}], "n": null, "f": 1.5, "neg": -4, "whole": 2})
+        );
         assert_eq!(decoded.repeated, [r#"duplicate field "b[0].c""#, r#"duplicate field "a""#]);
     }
 

@@ -161,7 +161,7 @@ fn decode(part: &str) -> String {
 /// Undoes percent encoding; `plus` as well turns `+` into a space, as in queries.
 /// Malformed escapes stay as they are.
 pub fn percent(text: &str, plus: bool) -> Cow<'_, str> {
-    if !text.contains('%') && !(plus && text.contains('+')) {
+    if !text.contains('%') && (!plus || !text.contains('+')) {
         return Cow::Borrowed(text);
     }
     let mut out = Vec::with_capacity(text.len());

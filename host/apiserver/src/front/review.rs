@@ -108,18 +108,15 @@ fn rules(server: &Server, who: &Identity, spec: &Value) -> Value {
     let namespace = text(spec, "namespace");
     let everything =
         ResourceAttributes { group: "*", version: "*", resource: "*", namespace, ..Default::default() };
-    let resources = decide(server, who, &Attributes { verb: "*", resource: Some(everything), path: "" });
+    let resources = decide(server, who, &Attributes { verb: "*", resource: Some(widest), path: "" });
     let paths = decide(server, who, &Attributes { verb: "*", resource: None, path: "*" });
-    let mut status = json!({"resourceRules": [], "nonResourceRules": [], "incomplete": false});
-    if resources == Decision::Allow {
-        status["resourceRules"] = json!([{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]);
-    } else {
-        status["incomplete"] = Value::Bool(true);
-    }
-    if paths == Decision::Allow {
-        status["nonResourceRules"] = json!([{"verbs": ["*"], "nonResourceURLs": ["*"]}]);
-    }
-    status
+    let everything = resources == Decision::Allow;
+    let rule = |allowed: bool, rule: Value| if allowed { json!([rule]) } else { json!([]) };
+    json!({
+        "resourceRules": rule(everything, json!({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]})),
+        "nonResourceRules": rule(paths == Decision::Allow, json!({"verbs": ["*"], "nonResourceURLs": ["*"]})),
+        "incomplete": !everything,
+    })
 }
 
 async fn token(server: &Server, spec: &Value) -> Value {

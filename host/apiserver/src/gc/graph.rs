@@ -41,18 +41,14 @@ impl Graph {
             let owners = new.filter(|_| owns).map(|entry| owners(&entry.json_uncached())).unwrap_or_default();
             self.relate(key, owners, &mut tasks);
         }
-        match new {
-            Some(entry) => {
-                if mentions(new, "\"deletionTimestamp\":") && mentions(new, "\"finalizers\":[") {
-                    self.deleting(key, &entry.json_uncached(), &mut tasks);
-                }
+        match (new, previous) {
+            (Some(entry), _) if mentions(new, "\"deletionTimestamp\":") && mentions(new, "\"finalizers\":[") => {
+                self.deleting(key, &entry.json_uncached(), &mut tasks);
             }
-            None if !self.by_owner.is_empty() || !self.waiting.is_empty() => {
-                if let Some(entry) = previous {
-                    self.gone(entry.json_uncached().uid(), &mut tasks);
-                }
+            (None, Some(entry)) if !self.by_owner.is_empty() || !self.waiting.is_empty() => {
+                self.gone(entry.json_uncached().uid(), &mut tasks);
             }
-            None => {}
+            _ => {}
         }
         tasks
     }
