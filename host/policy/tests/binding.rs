@@ -1,5 +1,12 @@
 //! Building a binding, and meeting the one that exists.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise; clippy exempts only the test functions themselves"
+)]
+
 use serde_json::{Value, json};
 use windlass_object::Meta;
 use windlass_policy::binding::{BindingError, Facts, desired, merge};

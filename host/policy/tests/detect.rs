@@ -1,5 +1,12 @@
 //! Matching (tests/cases/matching.json), claims, and what the detector plans.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise; clippy exempts only the test functions themselves"
+)]
+
 use serde_json::{Value, json};
 use windlass_object::Meta;
 use windlass_policy::change::{differs, is_own_change};

@@ -1,5 +1,12 @@
 //! Works of a binding, and what their statuses add up to.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise; clippy exempts only the test functions themselves"
+)]
+
 use serde_json::{Value, json};
 use windlass_object::Meta;
 use windlass_object::condition::find;
@@ -116,7 +123,8 @@ fn clusters_of_a_binding() {
 
 #[test]
 fn completions_are_shared() {
-    let table: [(i64, &[i64], &str, Option<&[i64]>); 6] = [
+    type Row<'a> = (i64, &'a [i64], &'a str, Option<&'a [i64]>);
+    let table: [Row<'_>; 6] = [
         (10, &[5, 5], "", Some(&[5, 5])),
         (10, &[1, 1, 1], "00000000-0000-0000-0000-000000000001", Some(&[4, 3, 3])),
         (10, &[1, 1, 1], "11111111-1111-1111-1111-111111111111", Some(&[3, 3, 4])),

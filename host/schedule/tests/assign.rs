@@ -1,5 +1,12 @@
 //! The published tables of replica assignment: tests/cases/assign.json. `pods` is what each cluster can still take.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise; clippy exempts only the test functions themselves"
+)]
+
 mod fakes;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,12 @@
 //! All scheduling vectors, with native stand-ins for the plugins. See tests/conformance/scheduling/README.md.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise; clippy exempts only the test functions themselves"
+)]
+
 mod fakes;
 
 use std::collections::{BTreeMap, HashMap};

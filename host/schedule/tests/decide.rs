@@ -1,5 +1,12 @@
 //! When a binding is scheduled, and whom a cluster's change concerns: tests/cases/decide.json.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise; clippy exempts only the test functions themselves"
+)]
+
 use serde_json::{Value, json};
 use windlass_object::patch::apply_merge_patch;
 use windlass_schedule::decide::{Trigger, concerns, is_handled, trigger};

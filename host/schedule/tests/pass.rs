@@ -1,5 +1,12 @@
 //! Whole schedulings: affinity groups, what is written, what is told, how plugins' failures show.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise; clippy exempts only the test functions themselves"
+)]
+
 mod fakes;
 
 use std::collections::BTreeMap;
@@ -85,7 +92,8 @@ fn a_result_is_written_once() {
 
 #[test]
 fn groups_in_order() {
-    let table: [(&str, Value, bool, &[(&str, &str)], Option<&str>); 4] = [
+    type Row<'a> = (&'a str, Value, bool, &'a [(&'a str, &'a str)], Option<&'a str>);
+    let table: [Row<'_>; 4] = [
         ("first does", Value::Null, false, &[("g1", "m1"), ("g2", "m2")], Some("g1")),
         ("first fails", Value::Null, false, &[("g1", "none"), ("g2", "m2")], Some("g2")),
         ("starts at the observed", json!("g2"), false, &[("g1", "m1"), ("g2", "m2")], Some("g2")),
