@@ -106,7 +106,7 @@ fn access(server: &Server, who: &Identity, spec: &Value, namespace: &str) -> Val
 /// so this asks the widest one.
 fn rules(server: &Server, who: &Identity, spec: &Value) -> Value {
     let namespace = text(spec, "namespace");
-    let everything =
+    let widest =
         ResourceAttributes { group: "*", version: "*", resource: "*", namespace, ..Default::default() };
     let resources = decide(server, who, &Attributes { verb: "*", resource: Some(widest), path: "" });
     let paths = decide(server, who, &Attributes { verb: "*", resource: None, path: "*" });
