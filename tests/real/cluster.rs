@@ -1,0 +1,156 @@
+//! One complete cluster on loopback.
+
+use crate::real::kubectl::Kubectl;
+use crate::real::pki::Pki;
+use crate::real::process::Process;
+use crate::real::programs::Programs;
+use serde_json::{Value, json};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Nodes of a cluster; kwok plays them.
+const NODES: usize = 2;
+
+/// A cluster; it ends when dropped.
+pub(crate) struct Cluster {
+    name: String,
+    /// A client that may do everything.
+    pub(crate) kubectl: Kubectl,
+    // In the order in which they end: clients before servers.
+    _processes: Vec<Process>,
+}
+
+impl Cluster {
+    /// Starts a cluster; returns once it answers and has nodes.
+    pub(crate) fn start(programs: &Programs, pki: &Pki, folder: &Path, name: &str) -> Self {
+        let folder = folder.join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let [etcd, peer, api, manager, scheduler] = free_ports();
+        let kubeconfig = kubeconfig(&folder, pki, name, api);
+        let start = |program: &str, flags: Vec<String>| {
+            let mut command = Command::new(programs.path(program));
+            command.args(flags);
+            Process::start(program, command, &folder)
+        };
+        let mut processes = vec![start("etcd", etcd_flags(&folder, etcd, peer))];
+        processes.push(start("kube-apiserver", apiserver_flags(pki, etcd, api)));
+        let kubectl = Kubectl::new(&kubeconfig);
+        kubectl.wait_for_server(&processes[1]);
+        processes.push(start("kube-controller-manager", manager_flags(&kubeconfig, pki, manager)));
+        processes.push(start("kube-scheduler", scheduler_flags(&kubeconfig, scheduler)));
+        let stages = folder.join("stages.yaml");
+        std::fs::write(&stages, programs.stages()).unwrap();
+        processes.push(start("kwok", kwok_flags(&kubeconfig, &stages)));
+        for number in 1..=NODES {
+            kubectl.apply(&node(name, number));
+        }
+        processes.reverse();
+        Self { name: name.to_owned(), kubectl, _processes: processes }
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Ports that nobody listens on. All are held until the last is found, so that they differ.
+fn free_ports<const N: usize>() -> [u16; N] {
+    let held: [TcpListener; N] = std::array::from_fn(|_| TcpListener::bind("127.0.0.1:0").unwrap());
+    held.each_ref().map(|listener| listener.local_addr().unwrap().port())
+}
+
+fn kubeconfig(folder: &Path, pki: &Pki, name: &str, port: u16) -> PathBuf {
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": name,
+        "clusters": [{"name": name, "cluster": {
+            "server": format!("https://127.0.0.1:{port}"), "certificate-authority": pki.path("ca.crt"),
+        }}],
+        "users": [{"name": name, "user": {
+            "client-certificate": pki.path("admin.crt"), "client-key": pki.path("admin.key"),
+        }}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+    });
+    let path = folder.join("kubeconfig");
+    std::fs::write(&path, config.to_string()).unwrap();
+    path
+}
+
+fn etcd_flags(folder: &Path, client: u16, peer: u16) -> Vec<String> {
+    let (client, peer) = (format!("http://127.0.0.1:{client}"), format!("http://127.0.0.1:{peer}"));
+    vec![
+        format!("--data-dir={}", folder.join("etcd").display()),
+        "--log-level=warn".into(),
+        // A test's data may be lost with the machine.
+        "--unsafe-no-fsync=true".into(),
+        format!("--listen-client-urls={client}"),
+        format!("--advertise-client-urls={client}"),
+        format!("--listen-peer-urls={peer}"),
+        format!("--initial-advertise-peer-urls={peer}"),
+        format!("--initial-cluster=default={peer}"),
+    ]
+}
+
+fn apiserver_flags(pki: &Pki, etcd: u16, port: u16) -> Vec<String> {
+    let file = |flag: &str, name: &str| format!("--{flag}={}", pki.path(name).display());
+    vec![
+        format!("--etcd-servers=http://127.0.0.1:{etcd}"),
+        format!("--secure-port={port}"),
+        "--bind-address=127.0.0.1".into(),
+        "--advertise-address=127.0.0.1".into(),
+        "--endpoint-reconciler-type=none".into(),
+        "--authorization-mode=RBAC".into(),
+        "--service-cluster-ip-range=10.96.0.0/16".into(),
+        "--service-account-issuer=https://kubernetes.default.svc".into(),
+        file("service-account-key-file", "accounts.pub"),
+        file("service-account-signing-key-file", "accounts.key"),
+        file("tls-cert-file", "server.crt"),
+        file("tls-private-key-file", "server.key"),
+        file("client-ca-file", "ca.crt"),
+    ]
+}
+
+fn manager_flags(kubeconfig: &Path, pki: &Pki, port: u16) -> Vec<String> {
+    let file = |flag: &str, name: &str| format!("--{flag}={}", pki.path(name).display());
+    vec![
+        format!("--kubeconfig={}", kubeconfig.display()),
+        format!("--secure-port={port}"),
+        "--bind-address=127.0.0.1".into(),
+        "--leader-elect=false".into(),
+        "--use-service-account-credentials=true".into(),
+        "--allocate-node-cidrs=false".into(),
+        file("service-account-private-key-file", "accounts.key"),
+        file("root-ca-file", "ca.crt"),
+        file("cluster-signing-cert-file", "ca.crt"),
+        file("cluster-signing-key-file", "ca.key"),
+    ]
+}
+
+fn scheduler_flags(kubeconfig: &Path, port: u16) -> Vec<String> {
+    vec![
+        format!("--kubeconfig={}", kubeconfig.display()),
+        format!("--secure-port={port}"),
+        "--bind-address=127.0.0.1".into(),
+        "--leader-elect=false".into(),
+    ]
+}
+
+fn kwok_flags(kubeconfig: &Path, stages: &Path) -> Vec<String> {
+    vec![
+        format!("--kubeconfig={}", kubeconfig.display()),
+        format!("--config={}", stages.display()),
+        "--manage-all-nodes=true".into(),
+        "--node-lease-duration-seconds=40".into(),
+    ]
+}
+
+fn node(cluster: &str, number: usize) -> Value {
+    let name = format!("{cluster}-node{number}");
+    let room = json!({"cpu": "16", "memory": "64Gi", "pods": "200"});
+    json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}},
+        "status": {"capacity": room, "allocatable": room},
+    })
+}
