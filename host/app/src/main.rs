@@ -1,1 +1,56 @@
-fn main() {}
+//! `windlass`: parses, sets up what a process has once, and calls one function.
+
+mod admission;
+mod bench;
+mod cli;
+mod components;
+mod fleet;
+mod join;
+mod plane;
+mod plugins;
+mod sample;
+mod table;
+mod up;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    logs();
+    // One provider for the whole process; a second call would find it installed, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&anyhow::anyhow!("could not start the runtime: {error}")),
+    };
+    let outcome = runtime.block_on(async {
+        match cli.command {
+            cli::Command::Up(args) => up::run(args).await,
+            cli::Command::Join(args) => join::run(args).await,
+            cli::Command::Bench(args) => bench::run(args).await,
+        }
+    });
+    runtime.shutdown_background();
+    match outcome {
+        Ok(code) => code,
+        Err(error) => failed(&error),
+    }
+}
+
+fn failed(error: &anyhow::Error) -> ExitCode {
+    anstream::eprintln!("windlass: {error:#}");
+    ExitCode::FAILURE
+}
+
+/// Logs go to standard error: warnings unless `RUST_LOG` says otherwise; JSON with `WINDLASS_LOG=json`.
+fn logs() {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // Fails only if a subscriber is set already, and nobody did.
+    let _ = match std::env::var("WINDLASS_LOG").as_deref() {
+        Ok("json") => builder.json().try_init(),
+        _ => builder.try_init(),
+    };
+}

@@ -1,0 +1,104 @@
+//! Writes of the binding controllers.
+
+use crate::context::Context;
+use crate::kinds::WORKS;
+use futures::future::join_all;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use windlass_api::labels::{FINALIZER_BINDING, FINALIZER_CLUSTER_BINDING};
+use windlass_api::names;
+use windlass_object::gvk::Gvr;
+use windlass_object::meta::Meta;
+use windlass_policy::work;
+use windlass_runtime::Objects;
+use windlass_runtime::objects::{Propagation, is_already_exists, is_conflict, is_not_found};
+
+/// How often a Work is written again at once when somebody else was faster.
+const ATTEMPTS: usize = 5;
+
+pub(super) struct Writer<'a> {
+    pub(super) context: &'a Context,
+}
+
+impl Writer<'_> {
+    fn works(&self) -> Objects {
+        self.context.objects(&WORKS)
+    }
+
+    /// Creates or updates Works, all at once; gives the errors.
+    pub(super) async fn ensure(&self, desired: Vec<Value>) -> Vec<String> {
+        let writes = desired.into_iter().map(|work| async {
+            let name = names::namespaced(work.namespace(), work.name());
+            self.write(work).await.map_err(|error| format!("work {name}: {error}"))
+        });
+        join_all(writes).await.into_iter().filter_map(Result::err).collect()
+    }
+
+    async fn write(&self, desired: Value) -> Result<(), String> {
+        let works = self.works();
+        let mut held = self.context.kinds.works.get(desired.namespace(), desired.name());
+        for attempt in 0..ATTEMPTS {
+            let merged = work::merge(held.as_deref(), desired.clone()).map_err(|error| error.to_string())?;
+            let Some(fresh) = merged else { return Ok(()) };
+            let written = match &held {
+                None => works.create(&fresh).await,
+                Some(_) => works.replace(&fresh).await,
+            };
+            match written {
+                Ok(_) => return Ok(()),
+                Err(error)
+                    if attempt + 1 < ATTEMPTS
+                        && (is_already_exists(&error) || is_conflict(&error) || is_not_found(&error)) =>
+                {
+                    let live = works.get(desired.namespace(), desired.name()).await;
+                    held = live.map_err(|error| error.to_string())?.map(Arc::new);
+                    if held.is_none() && is_not_found(&error) && attempt > 0 {
+                        return Err(error.to_string());
+                    }
+                }
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Err("somebody else keeps writing it".into())
+    }
+
+    /// Deletes Works; those that are gone are fine.
+    pub(super) async fn delete(&self, works: &[&Value]) -> Result<(), kube::Error> {
+        let objects = self.works();
+        for work in works.iter().filter(|work| !work.is_deleting()) {
+            objects.delete(work.namespace(), work.name(), Some(work.uid()), Propagation::Background).await?;
+        }
+        Ok(())
+    }
+
+    /// Deletes all Works; gives whether all are gone.
+    pub(super) async fn delete_all(&self, works: &[Arc<Value>]) -> Result<bool, kube::Error> {
+        let borrowed: Vec<&Value> = works.iter().map(AsRef::as_ref).collect();
+        self.delete(&borrowed).await?;
+        // In a cluster that doesn't answer a copy may stay for long: its Work goes on its own.
+        let reachable = |work: &Value| {
+            let cluster = names::cluster_of(work.namespace()).unwrap_or_default();
+            let cluster = self.context.kinds.clusters.get("", cluster);
+            cluster.is_some_and(|c| windlass_object::condition::is_true(windlass_object::condition::of(&c), "Ready"))
+        };
+        Ok(!borrowed.iter().any(|work| reachable(work)))
+    }
+
+    /// Takes the finalizer away.
+    pub(super) async fn release(&self, gvr: &Gvr, binding: &Value) -> Result<(), kube::Error> {
+        let ours = [FINALIZER_BINDING, FINALIZER_CLUSTER_BINDING];
+        let left: Vec<_> = binding.finalizers().into_iter().filter(|held| !ours.contains(held)).collect();
+        if left.len() == binding.finalizers().len() {
+            return Ok(());
+        }
+        let patch = json!([
+            {"op": "test", "path": "/metadata/uid", "value": binding.uid()},
+            {"op": "add", "path": "/metadata/finalizers", "value": left},
+        ]);
+        let objects = self.context.objects(gvr);
+        match objects.patch_json(binding.namespace(), binding.name(), &patch).await {
+            Err(error) if !is_not_found(&error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+}

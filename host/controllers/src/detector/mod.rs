@@ -1,0 +1,107 @@
+//! The detector: finds the policy of each template, claims the template for it, and writes its binding.
+//! Watches every listable kind of the control plane, also those whose definitions arrive later. Owns the
+//! claim on templates and bindings, and all of a binding's spec that comes from template and policy.
+
+mod policies;
+mod templates;
+mod watches;
+
+use crate::context::{Context, TemplateError};
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use watches::Watches;
+use windlass_object::gvk::Gvk;
+use windlass_policy::binding::BindingError;
+use windlass_runtime::events::Recorder;
+use windlass_runtime::Queue;
+
+/// A template, and whether only Windlass itself has changed it since it was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct TemplateKey {
+    pub(crate) gvk: Gvk,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    /// Such a change doesn't activate a lazy policy.
+    pub(crate) own: bool,
+}
+
+/// A policy of either kind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PolicyKey {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
+/// Why a template or policy could not be worked on.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// An override policy that the policy depends on is missing. Its arrival brings the template back.
+    #[error("policy {policy} depends on override policy {name}, which does not exist")]
+    MissingOverride { policy: String, name: String },
+    /// The policy is on its way out.
+    #[error("policy {0} is being deleted")]
+    PolicyDeleting(String),
+    /// The priority class is missing.
+    #[error("policy {policy}: spec.schedulePriority: priority class {class} does not exist")]
+    MissingPriorityClass { policy: String, class: String },
+    #[error(transparent)]
+    Binding(#[from] BindingError),
+    #[error(transparent)]
+    Interpreter(#[from] windlass_interpret::Error),
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+    #[error(transparent)]
+    Server(#[from] kube::Error),
+}
+
+#[derive(Clone)]
+pub(crate) struct Detector {
+    context: Context,
+    recorder: Recorder,
+    templates: Queue<TemplateKey>,
+    policies: Queue<PolicyKey>,
+    watches: Arc<Watches>,
+    /// Templates that no policy selects.
+    waiting: Arc<Mutex<BTreeSet<TemplateKey>>>,
+}
+
+/// Starts it.
+pub(crate) fn start(context: &Context) {
+    let templates: Queue<TemplateKey> = Queue::new("detector");
+    let policies: Queue<PolicyKey> = Queue::new("detector-policies");
+    let watches = Watches::start(context, templates.clone());
+    let detector = Detector {
+        context: context.clone(),
+        recorder: context.recorder("resource-detector"),
+        templates: templates.clone(),
+        policies: policies.clone(),
+        watches,
+        waiting: Arc::default(),
+    };
+    detector.watch_policies();
+    let worker = detector.clone();
+    context.run(templates, context.options.workers, move |key| worker.clone().template(key));
+    let worker = detector;
+    context.run(policies, 2, move |key| worker.clone().policy(key));
+}
+
+impl Detector {
+    fn waiting(&self) -> MutexGuard<'_, BTreeSet<TemplateKey>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Regular expressions that must match a whole name. Those that can't be read match nothing, and are logged.
+pub(crate) fn whole_names(patterns: &[String]) -> Vec<Regex> {
+    patterns
+        .iter()
+        .filter_map(|pattern| match Regex::new(&format!("^(?:{pattern})$")) {
+            Ok(regex) => Some(regex),
+            Err(error) => {
+                tracing::error!(pattern, %error, "a pattern of skipped namespaces can't be read");
+                None
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,240 @@
+//! One template: detect, claim, interpret, write the binding.
+
+use super::{Detector, Error, TemplateKey};
+use crate::context::compute;
+use crate::kinds::{BINDINGS, CLUSTER_BINDINGS, PRIORITY_CLASSES};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use windlass_api::{events, names};
+use windlass_object::meta::Meta;
+use windlass_object::patch::diff;
+use windlass_object::path::str_at;
+use windlass_policy::binding::{self, Facts};
+use windlass_policy::{Catalog, Claim, Detection, Patch, Scope, claim, detect};
+use windlass_runtime::objects::{code, is_already_exists};
+use windlass_runtime::{Action, Objects};
+
+/// The policies of a moment, held so that a catalog can borrow them.
+struct Policies {
+    policies: Vec<Arc<Value>>,
+    cluster_policies: Vec<Arc<Value>>,
+    overrides: Vec<Arc<Value>>,
+    cluster_overrides: Vec<Arc<Value>>,
+}
+
+/// How often a binding's write is tried again at once when somebody else was faster.
+const ATTEMPTS: usize = 5;
+
+impl Detector {
+    pub(super) async fn template(self, key: TemplateKey) -> Result<Action, Error> {
+        let Some(template) = self.read(&key).await? else {
+            self.waiting().retain(|held| !(held.gvk == key.gvk && held.namespace == key.namespace && held.name == key.name));
+            return Ok(Action::Done);
+        };
+        if template.is_deleting() {
+            return Ok(Action::Done);
+        }
+        let held = self.policies_for(&key.namespace);
+        let [policies, cluster_policies, overrides, cluster_overrides] = held.borrow();
+        let catalog = Catalog {
+            policies: &policies,
+            cluster_policies: &cluster_policies,
+            overrides: &overrides,
+            cluster_overrides: &cluster_overrides,
+        };
+        let plain = TemplateKey { own: false, ..key.clone() };
+        match detect::detect(&template, &catalog) {
+            Detection::TakenAway => {
+                self.waiting().remove(&plain);
+                Ok(Action::Done)
+            }
+            Detection::StaleClaim { claim, release } | Detection::NoLongerSelected { claim, release } => {
+                self.release(&template, &claim, release).await?;
+                Ok(Action::Done)
+            }
+            Detection::PolicyDeleting(claim) => {
+                Err(Error::PolicyDeleting(names::namespaced(&claim.namespace, &claim.name)))
+            }
+            Detection::MissingOverride { policy, name } => {
+                Err(Error::MissingOverride { policy: names::namespaced(policy.namespace(), policy.name()), name })
+            }
+            Detection::NoMatch => {
+                self.waiting().insert(plain);
+                Ok(Action::Done)
+            }
+            Detection::Apply { policy, claim, lazy } => {
+                self.waiting().remove(&plain);
+                let applied = self.apply(&template, policy, claim, lazy && key.own).await;
+                if let Err(error) = &applied {
+                    let message = format!("Apply policy({}) failed: {error}", policy.name());
+                    self.recorder.warning(&*template, events::APPLY_POLICY_FAILED, message);
+                }
+                applied
+            }
+        }
+    }
+
+    async fn read(&self, key: &TemplateKey) -> Result<Option<Arc<Value>>, Error> {
+        if let Some(found) = self.watches.get(&key.gvk, &key.namespace, &key.name) {
+            return Ok(Some(found));
+        }
+        let table = self.context.apis.table();
+        let Some(served) = table.resolve(&key.gvk) else { return Ok(None) };
+        let found = self.context.objects(&served.gvr).get(&key.namespace, &key.name).await?;
+        Ok(found.map(Arc::new))
+    }
+
+    fn policies_for(&self, namespace: &str) -> Policies {
+        let kinds = &self.context.kinds;
+        let of = |handle: &windlass_runtime::Handle| {
+            if namespace.is_empty() { Vec::new() } else { handle.list_in(namespace) }
+        };
+        Policies {
+            policies: of(&kinds.policies),
+            cluster_policies: kinds.cluster_policies.list(),
+            overrides: of(&kinds.overrides),
+            cluster_overrides: kinds.cluster_overrides.list(),
+        }
+    }
+
+    async fn apply(
+        &self,
+        template: &Arc<Value>,
+        policy: &Value,
+        patch: Option<Patch>,
+        activates_nothing: bool,
+    ) -> Result<Action, Error> {
+        let mut current = template.clone();
+        if let Some(patch) = patch {
+            let objects = self.objects_of(&current)?;
+            current = Arc::new(write(&objects, &current, &patch).await?);
+        }
+        if activates_nothing {
+            return Ok(Action::Done);
+        }
+        let facts = self.facts(&current, policy).await?;
+        let desired = binding::desired(&current, policy, &facts);
+        if self.write_binding(desired).await? {
+            let message = format!("Apply policy({}) succeed", names::namespaced(policy.namespace(), policy.name()));
+            self.recorder.normal(&*current, events::APPLY_POLICY_SUCCEED, message);
+        }
+        Ok(Action::Done)
+    }
+
+    pub(super) fn objects_of(&self, object: &Value) -> Result<Objects, Error> {
+        let gvk = object.gvk();
+        let table = self.context.apis.table();
+        match table.resolve(&gvk) {
+            Some(served) => Ok(self.context.objects(&served.gvr)),
+            None => Err(Error::Template(crate::context::TemplateError::NotServed(gvk))),
+        }
+    }
+
+    async fn facts(&self, template: &Value, policy: &Value) -> Result<Facts, Error> {
+        let mut facts = Facts::default();
+        let replica = compute(|| self.context.interpreters.interpret_replica(template));
+        let replica = replica.inspect_err(|error| {
+            self.recorder.warning(template, events::GET_REPLICAS_FAILED, error.to_string());
+        })?;
+        if let Some(replica) = replica {
+            facts.replicas = i64::from(replica.replicas);
+            facts.requirements =
+                replica.requirements.and_then(|requirements| serde_json::to_value(requirements).ok());
+        }
+        let class = str_at(policy, &["spec", "schedulePriority", "priorityClassName"]);
+        if !class.is_empty() {
+            let found = self.context.objects(&PRIORITY_CLASSES).get("", class).await?;
+            let Some(found) = found else {
+                let policy = names::namespaced(policy.namespace(), policy.name());
+                return Err(Error::MissingPriorityClass { policy, class: class.to_owned() });
+            };
+            facts.priority = found.get("value").and_then(Value::as_i64);
+        }
+        Ok(facts)
+    }
+
+    /// Whether anything was written.
+    async fn write_binding(&self, desired: Value) -> Result<bool, Error> {
+        let (handle, gvr) = match desired.namespace() {
+            "" => (&self.context.kinds.cluster_bindings, &*CLUSTER_BINDINGS),
+            _ => (&self.context.kinds.bindings, &*BINDINGS),
+        };
+        let objects = self.context.objects(gvr);
+        let (namespace, name) = (desired.namespace().to_owned(), desired.name().to_owned());
+        let mut existing = handle.get(&namespace, &name);
+        for attempt in 0..ATTEMPTS {
+            let Some(merged) = binding::merge(existing.as_deref(), desired.clone())? else { return Ok(false) };
+            let written = match &existing {
+                None => objects.create(&merged).await,
+                Some(held) => objects.patch_json(&namespace, &name, &guarded(held, &merged)).await,
+            };
+            match written {
+                Ok(_) => return Ok(true),
+                Err(error)
+                    if attempt + 1 < ATTEMPTS
+                        && (is_already_exists(&error) || matches!(code(&error), Some(404 | 409 | 422))) =>
+                {
+                    existing = objects.get(&namespace, &name).await?.map(Arc::new);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Takes a claim back: first on the binding, so that a half-done release is found again.
+    async fn release(&self, template: &Value, held: &Claim, patch: Option<Patch>) -> Result<(), Error> {
+        if let Some(binding) = self.binding_of(template)
+            && let Some(patch) = claim::release(&binding, held.scope, &held.id)
+        {
+            let gvr = if binding.namespace().is_empty() { &*CLUSTER_BINDINGS } else { &*BINDINGS };
+            write(&self.context.objects(gvr), &binding, &patch).await?;
+        }
+        if let Some(patch) = patch {
+            write(&self.objects_of(template)?, template, &patch).await?;
+        }
+        let kind = match held.scope {
+            Scope::Namespaced => "PropagationPolicy",
+            Scope::Cluster => "ClusterPropagationPolicy",
+        };
+        tracing::info!(kind = template.kind(), namespace = template.namespace(), name = template.name(), policy = held.name, "released from its {kind}");
+        Ok(())
+    }
+
+    pub(super) fn binding_of(&self, template: &Value) -> Option<Arc<Value>> {
+        let name = names::binding(template.kind(), template.name());
+        match template.namespace() {
+            "" => self.context.kinds.cluster_bindings.get("", &name),
+            namespace => self.context.kinds.bindings.get(namespace, &name),
+        }
+    }
+}
+
+impl Policies {
+    fn borrow(&self) -> [Vec<&Value>; 4] {
+        let all = [&self.policies, &self.cluster_policies, &self.overrides, &self.cluster_overrides];
+        all.map(|list| list.iter().map(AsRef::as_ref).collect())
+    }
+}
+
+/// The difference, over the generation that it was worked out from.
+fn guarded(held: &Value, merged: &Value) -> Value {
+    let mut operations = vec![json!({"op": "test", "path": "/metadata/generation", "value": held.generation()})];
+    if let Value::Array(rest) = diff(held, merged) {
+        operations.extend(rest);
+    }
+    Value::Array(operations)
+}
+
+/// Carries a patch out; an object that is gone, or is another's by now, is no error.
+pub(super) async fn write(objects: &Objects, object: &Value, patch: &Patch) -> Result<Value, kube::Error> {
+    let (namespace, name) = (object.namespace(), object.name());
+    let written = match patch {
+        Patch::Merge(patch) => objects.patch_merge(namespace, name, patch).await,
+        Patch::Json(patch) => objects.patch_json(namespace, name, patch).await,
+    };
+    match written {
+        Err(error) if matches!(code(&error), Some(404 | 422)) && matches!(patch, Patch::Json(_)) => Ok(object.clone()),
+        other => other,
+    }
+}

@@ -1,0 +1,155 @@
+//! Informers on everything that could be a template, following what the control plane serves.
+
+use super::{TemplateKey, whole_names};
+use crate::context::Context;
+use regex::Regex;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use windlass_api::labels::{LABEL_CLUSTER_POLICY_ID, LABEL_POLICY_ID};
+use windlass_api::names;
+use windlass_members::ServedResource;
+use windlass_object::gvk::{Gvk, Gvr};
+use windlass_object::meta::Meta;
+use windlass_policy::change;
+use windlass_runtime::{Change, Handle, Queue};
+
+/// Index of templates: by the permanent id of the policy that has them.
+const BY_CLAIM: &str = "claim";
+
+/// Groups whose objects are never templates.
+const SKIPPED_GROUPS: [&str; 9] = [
+    "cluster.karmada.io",
+    "policy.karmada.io",
+    "work.karmada.io",
+    "config.karmada.io",
+    "networking.karmada.io",
+    "autoscaling.karmada.io",
+    "remedy.karmada.io",
+    "apps.karmada.io",
+    "events.k8s.io",
+];
+
+/// Whether objects of a resource may be templates.
+fn is_template_kind(served: &ServedResource) -> bool {
+    let gvr = &served.gvr;
+    served.preferred
+        && served.can(&["delete", "list", "watch"])
+        && !SKIPPED_GROUPS.contains(&gvr.group.as_str())
+        && !(gvr.group == "coordination.k8s.io" && gvr.version == "v1")
+        && !(gvr.group.is_empty() && served.kind == "Event")
+}
+
+/// Whether an object may be a template.
+fn is_template(object: &Value, skipped: &[Regex]) -> bool {
+    let namespace = object.namespace();
+    !(names::is_reserved_namespace(namespace) && !namespace.is_empty())
+        && !(!namespace.is_empty() && skipped.iter().any(|pattern| pattern.is_match(namespace)))
+        && !(namespace == "kube-system" && object.name() == "extension-apiserver-authentication")
+}
+
+/// All informers, by resource.
+pub(super) struct Watches {
+    handles: Mutex<BTreeMap<Gvr, (Gvk, Handle)>>,
+}
+
+impl Watches {
+    /// Follows the served kinds until shutdown.
+    pub(super) fn start(context: &Context, queue: Queue<TemplateKey>) -> Arc<Self> {
+        let watches = Arc::new(Self { handles: Mutex::default() });
+        let (followed, context) = (watches.clone(), context.clone());
+        let token = context.shutdown.token();
+        context.shutdown.clone().spawn(async move {
+            let skipped = Arc::new(whole_names(&context.options.skipped_namespaces));
+            let mut changes = context.apis.changes();
+            loop {
+                followed.follow(&context, &queue, &skipped);
+                tokio::select! {
+                    () = token.cancelled() => return,
+                    changed = changes.changed() => if changed.is_err() { return },
+                }
+            }
+        });
+        watches
+    }
+
+    fn handles(&self) -> MutexGuard<'_, BTreeMap<Gvr, (Gvk, Handle)>> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn follow(&self, context: &Context, queue: &Queue<TemplateKey>, skipped: &Arc<Vec<Regex>>) {
+        let table = context.apis.table();
+        let mut handles = self.handles();
+        let wanted: BTreeMap<Gvr, Gvk> =
+            table.iter().filter(|served| is_template_kind(served)).map(|s| (s.gvr.clone(), s.gvk())).collect();
+        if !table.is_empty() {
+            handles.retain(|gvr, _| wanted.contains_key(gvr));
+        }
+        for (gvr, gvk) in wanted {
+            if handles.contains_key(&gvr) {
+                continue;
+            }
+            let handle = context.informers.watch(&gvr);
+            handle.add_index(BY_CLAIM, |object| {
+                let ids = [LABEL_POLICY_ID, LABEL_CLUSTER_POLICY_ID];
+                ids.iter().filter_map(|key| object.label(key)).map(str::to_owned).collect()
+            });
+            let (queue, skipped, kind) = (queue.clone(), skipped.clone(), gvk.clone());
+            handle.on_change(move |change| on_change(&queue, &kind, &skipped, change));
+            handles.insert(gvr, (gvk, handle));
+        }
+    }
+
+    /// An object as watched.
+    pub(super) fn get(&self, gvk: &Gvk, namespace: &str, name: &str) -> Option<Arc<Value>> {
+        let handles = self.handles();
+        let (_, handle) = handles.values().find(|(kind, _)| kind == gvk)?;
+        handle.get(namespace, name)
+    }
+
+    /// The templates that a policy's id is on.
+    pub(super) fn claimed(&self, id: &str) -> Vec<Arc<Value>> {
+        self.handles().values().flat_map(|(_, handle)| handle.by_index(BY_CLAIM, id)).collect()
+    }
+}
+
+fn on_change(queue: &Queue<TemplateKey>, gvk: &Gvk, skipped: &[Regex], change: &Change) {
+    let Some(object) = change.object().filter(|object| is_template(object, skipped)) else { return };
+    let mut own = false;
+    if let (Some(old), Some(new)) = (&change.old, &change.new) {
+        if !change::differs(old, new) {
+            return;
+        }
+        own = change::is_own_change(old, new);
+    }
+    // What was there at a start has been looked at before, if it is claimed.
+    own |= change.initial && windlass_policy::Claim::on(object).is_some();
+    let key = TemplateKey {
+        gvk: gvk.clone(),
+        namespace: change.key.namespace.clone(),
+        name: change.key.name.clone(),
+        own,
+    };
+    if change.initial {
+        queue.add_with_priority(key, windlass_runtime::queue::INITIAL);
+    } else {
+        queue.add(key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_may_be_a_template() {
+        let skipped = whole_names(&["kube-.*".to_owned()]);
+        for (namespace, expected) in
+            [("shop", true), ("default", true), ("", true), ("karmada-system", false), ("karmada-es-a", false), ("kube-x", false)]
+        {
+            let object = json!({"metadata": {"name": "a", "namespace": namespace}});
+            assert_eq!(is_template(&object, &skipped), expected, "{namespace:?}");
+        }
+    }
+}

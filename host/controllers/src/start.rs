@@ -1,0 +1,31 @@
+//! Starts all controllers.
+
+use crate::context::Context;
+use crate::scheduler::{Decisions, SchedulerPlugins};
+use crate::{binding, binding_status, cluster, cluster_status, detector, execution, namespace, scheduler};
+
+/// Handles on running controllers.
+pub struct Running {
+    /// The scheduler's last decisions, with reasons.
+    pub decisions: Decisions,
+}
+
+/// Starts all controllers of the core path. They stop with the context's shutdown.
+pub fn start(context: &Context, plugins: SchedulerPlugins) -> Running {
+    let gate = context.readiness.gate("informers");
+    let (kinds, apis) = (context.kinds.clone(), context.apis.clone());
+    context.shutdown.spawn(async move {
+        kinds.synced().await;
+        apis.ready().await;
+        gate.open();
+    });
+    cluster::start(context);
+    cluster_status::start(context);
+    namespace::start(context);
+    detector::start(context);
+    binding::start(context);
+    execution::start(context);
+    binding_status::start(context);
+    let decisions = scheduler::start(context, plugins);
+    Running { decisions }
+}
