@@ -40,7 +40,8 @@ pub(crate) async fn create_object(
 ) -> Result<Item, ApiError> {
     let resource = &call.resource;
     if !object.resource_version().is_empty() {
-        return Err(ApiError::bad_request("resourceVersion should not be set on objects to be created"));
+        // The code is Kubernetes' own: it takes this for a fault of its storage layer.
+        return Err(ApiError::new(500, "", "resourceVersion should not be set on objects to be created"));
     }
     if resource.facts.resets_status
         && let Some(map) = object.as_object_mut()
@@ -75,8 +76,8 @@ async fn attempt(server: &Server, call: &Call, mut object: Value, applied: bool)
     let name = object.name().to_owned();
     let target = resource.target(&name);
     if resource.terminating {
-        let message = "create not allowed while custom resource definition is terminating";
-        return Err(ApiError::new(405, "MethodNotAllowed", message).about(target));
+        let detail = "create not allowed while custom resource definition is terminating";
+        return Err(ApiError::forbidden(target, detail));
     }
     let _namespace = match resource.namespaced {
         true => Some(server.gates().namespaces.pass(&call.namespace).await),

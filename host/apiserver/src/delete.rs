@@ -155,16 +155,17 @@ impl Deletion {
     }
 
     fn check(&self, resource: &Resource, live: &Value, revision: u64) -> Result<(), ApiError> {
+        let refuse = |detail: String| ApiError::conflict(resource.kind_target(live.name()), &detail);
         if let Some(uid) = self.uid.as_deref().filter(|uid| *uid != live.uid()) {
-            let detail =
-                format!("Precondition failed: UID in precondition: {uid}, UID in object meta: {}", live.uid());
-            return Err(ApiError::conflict(resource.target(live.name()), &detail));
+            return Err(refuse(format!(
+                "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been deleted and then recreated",
+                live.uid()
+            )));
         }
         if let Some(version) = self.resource_version.as_deref().filter(|v| v.parse() != Ok(revision)) {
-            let detail = format!(
-                "Precondition failed: ResourceVersion in precondition: {version}, ResourceVersion in object meta: {revision}"
-            );
-            return Err(ApiError::conflict(resource.target(live.name()), &detail));
+            return Err(refuse(format!(
+                "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({revision}). The object might have been modified"
+            )));
         }
         Ok(())
     }

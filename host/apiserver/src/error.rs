@@ -119,7 +119,7 @@ impl Target {
 pub struct ApiError {
     /// The HTTP code.
     pub code: u16,
-    /// `metav1.StatusReason`.
+    /// `metav1.StatusReason`; empty where Kubernetes gives none.
     pub reason: &'static str,
     /// For people.
     pub message: String,
@@ -316,8 +316,13 @@ impl ApiError {
     pub fn status(&self) -> Value {
         let mut status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-            "message": self.message, "reason": self.reason, "code": self.code,
+            "message": self.message, "code": self.code,
         });
+        if !self.reason.is_empty()
+            && let Some(map) = status.as_object_mut()
+        {
+            map.insert("reason".into(), json!(self.reason));
+        }
         if !self.continue_token.is_empty()
             && let Some(metadata) = status.get_mut("metadata").and_then(Value::as_object_mut)
         {

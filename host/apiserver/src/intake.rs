@@ -21,6 +21,12 @@ pub(crate) fn check_type(resource: &Resource, object: &mut Value) -> Result<(), 
         let given = map.get(key).and_then(Value::as_str).unwrap_or_default();
         if given.is_empty() {
             map.insert(key.into(), json!(expected));
+        } else if given != expected && key == "kind" && resource.builtin {
+            let version = &resource.version;
+            let package = if resource.group.is_empty() { "core" } else { resource.group.split('.').next().unwrap_or_default() };
+            return Err(ApiError::bad_request(format!(
+                "{given} in version {version:?} cannot be handled as a {expected}: converting ({version}.{given}) to ({package}.{expected}): unknown conversion"
+            )));
         } else if given != expected {
             let what = if key == "kind" { "kind" } else { "API version" };
             return Err(ApiError::bad_request(format!(

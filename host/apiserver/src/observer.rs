@@ -123,6 +123,8 @@ impl Observer {
     fn definition(&mut self, name: &str, new: Option<&Entry>) {
         let Some(entry) = new else {
             self.definitions.retain(|_, other| other != name);
+            // The writer who removed it may not have come to this yet.
+            crd::sync(&self.server, name);
             // Its names are free now: somebody may be waiting for them.
             let snapshot = self.server.store().snapshot();
             for (key, other) in snapshot.range(crd::PREFIX, None) {

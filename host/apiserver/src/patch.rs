@@ -139,7 +139,9 @@ pub(crate) fn merge(
                 refusal.causes = conflicts.0.iter().map(cause).collect();
                 refusal
             }
-            ApplyError::ManagedFieldsGiven | ApplyError::Typed { .. } => ApiError::bad_request(text),
+            ApplyError::ManagedFieldsGiven => ApiError::bad_request(text),
+            // The code is Kubernetes' own, and so is the missing reason.
+            ApplyError::Typed { .. } => ApiError::new(500, "", text),
             ApplyError::Entries(_) => ApiError::internal(text),
         }
     })

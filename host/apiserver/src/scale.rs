@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 use windlass_object::LabelSelector;
 use windlass_object::meta::Meta as _;
 use windlass_object::path;
-use windlass_schema::apply;
 use windlass_store::Entry;
 
 pub(crate) fn get(call: &Call, entry: &Entry) -> Result<Outcome, ApiError> {
@@ -116,13 +115,6 @@ fn scale(resource: &Resource, paths: &ScalePaths, object: &Value) -> Value {
         if let Some(value) = object.get("metadata").and_then(|m| m.get(field)) {
             metadata.insert(field.into(), value.clone());
         }
-    }
-    let keys: Vec<&str> = paths.spec_replicas.iter().map(String::as_str).collect();
-    if let Some(entries) = object.get("metadata").and_then(|m| m.get("managedFields"))
-        && let Ok(Value::Array(entries)) = apply::to_scale(entries, &keys)
-        && !entries.is_empty()
-    {
-        metadata.insert("managedFields".into(), Value::Array(entries));
     }
     let mut status = json!({"replicas": number(&paths.status_replicas)});
     if let Some(text) = selector(resource, paths, object)

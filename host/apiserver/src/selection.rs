@@ -49,7 +49,7 @@ impl Selection {
                     .iter()
                     .find(|(name, _)| name == other)
                     .map(|(_, path)| path.clone())
-                    .ok_or_else(|| ApiError::bad_request(format!("field label not supported: {other}")))?,
+                    .ok_or_else(|| ApiError::bad_request(unknown(resource, other)))?,
             };
             selection.fields.push(Term { path, value: term.value.clone(), equal: term.equal });
         }
@@ -66,6 +66,14 @@ impl Selection {
         self.labels.matches(|key| object.label(key))
             && self.fields.iter().all(|term| (text_at(object, &term.path) == term.value) == term.equal)
     }
+}
+
+/// Kubernetes has words of its own for kinds without further fields.
+fn unknown(resource: &Resource, field: &str) -> String {
+    if resource.builtin && resource.selectable.is_empty() {
+        return format!("{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
+    }
+    format!("field label not supported: {field}")
 }
 
 /// The text of a field as Kubernetes compares it: absent booleans are `false`, absent numbers `0`.

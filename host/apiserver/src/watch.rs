@@ -237,7 +237,7 @@ fn bookmark(resource: &Resource, revision: u64, end_of_initial: bool) -> WatchEv
     let mut object: Value = json!({
         "apiVersion": resource.api_version,
         "kind": resource.kind,
-        "metadata": {"resourceVersion": revision.to_string(), "creationTimestamp": null},
+        "metadata": {"resourceVersion": revision.to_string()},
     });
     if end_of_initial
         && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)

@@ -128,9 +128,9 @@ fn check_revision(call: &Call, revision: u64, new: &mut Value) -> Result<bool, A
                 let cause = Cause::new(
                     "FieldValueInvalid",
                     "metadata.resourceVersion",
-                    "Invalid value: 0x0: must be specified for an update",
+                    "Invalid value: 0: must be specified for an update",
                 );
-                return Err(ApiError::invalid(call.resource.kind_target(&call.name), vec![cause]));
+                return Err(ApiError::invalid(call.resource.target(&call.name), vec![cause]));
             }
             return Ok(false);
         }
