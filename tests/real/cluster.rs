@@ -15,38 +15,46 @@ const NODES: usize = 2;
 /// A cluster; it ends when dropped.
 pub(crate) struct Cluster {
     name: String,
+    folder: PathBuf,
     /// A client that may do everything.
     pub(crate) kubectl: Kubectl,
     // In the order in which they end: clients before servers.
-    _processes: Vec<Process>,
+    processes: Vec<Process>,
 }
 
 impl Cluster {
-    /// Starts a cluster; returns once it answers and has nodes.
+    /// Starts its servers. They end with the thread that calls this, if not before.
     pub(crate) fn start(programs: &Programs, pki: &Pki, folder: &Path, name: &str) -> Self {
         let folder = folder.join(name);
         std::fs::create_dir_all(&folder).unwrap();
-        let [etcd, peer, api, manager, scheduler] = free_ports();
-        let kubeconfig = kubeconfig(&folder, pki, name, api);
-        let start = |program: &str, flags: Vec<String>| {
-            let mut command = Command::new(programs.path(program));
-            command.args(flags);
-            Process::start(program, command, &folder)
-        };
-        let mut processes = vec![start("etcd", etcd_flags(&folder, etcd, peer))];
-        processes.push(start("kube-apiserver", apiserver_flags(pki, etcd, api)));
-        let kubectl = Kubectl::new(&kubeconfig);
-        kubectl.wait_for_server(&processes[1]);
-        processes.push(start("kube-controller-manager", manager_flags(&kubeconfig, pki, manager)));
-        processes.push(start("kube-scheduler", scheduler_flags(&kubeconfig, scheduler)));
-        let stages = folder.join("stages.yaml");
+        let [etcd, peer, api] = free_ports();
+        let kubectl = Kubectl::new(&kubeconfig(&folder, pki, name, api));
+        let mut cluster = Self { name: name.to_owned(), folder, kubectl, processes: Vec::new() };
+        let flags = etcd_flags(&cluster.folder, etcd, peer);
+        cluster.run(programs, "etcd", flags);
+        cluster.run(programs, "kube-apiserver", apiserver_flags(pki, etcd, api));
+        cluster
+    }
+
+    /// Once the server answers: controllers and nodes.
+    pub(crate) fn complete(&mut self, programs: &Programs, pki: &Pki) {
+        self.kubectl.wait_for_server(&self.processes[0]);
+        let [manager, scheduler] = free_ports();
+        let kubeconfig = self.kubectl.kubeconfig.clone();
+        self.run(programs, "kube-controller-manager", manager_flags(&kubeconfig, pki, manager));
+        self.run(programs, "kube-scheduler", scheduler_flags(&kubeconfig, scheduler));
+        let stages = self.folder.join("stages.yaml");
         std::fs::write(&stages, programs.stages()).unwrap();
-        processes.push(start("kwok", kwok_flags(&kubeconfig, &stages)));
+        self.run(programs, "kwok", kwok_flags(&kubeconfig, &stages));
         for number in 1..=NODES {
-            kubectl.apply(&node(name, number));
+            self.kubectl.apply(&node(&self.name, number));
         }
-        processes.reverse();
-        Self { name: name.to_owned(), kubectl, _processes: processes }
+    }
+
+    fn run(&mut self, programs: &Programs, program: &str, flags: Vec<String>) {
+        let mut command = Command::new(programs.path(program));
+        command.args(flags);
+        self.processes.insert(0, Process::start(program, command, &self.folder));
     }
 
     /// Its name.

@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 
 /// A running program; ends when dropped. After a failure the end of its log is shown.
 pub(crate) struct Process {
     name: String,
-    child: Child,
+    child: Mutex<Child>,
     log: PathBuf,
 }
 
@@ -25,13 +26,12 @@ impl Process {
             .stderr(file)
             .spawn()
             .unwrap_or_else(|error| panic!("{name}: {}: {error}", command.get_program().display()));
-        Self { name: name.to_owned(), child, log }
+        Self { name: name.to_owned(), child: Mutex::new(child), log }
     }
 
     /// Whether it still runs.
     pub(crate) fn runs(&self) -> bool {
-        // A zombie's command line is empty.
-        std::fs::read(format!("/proc/{}/cmdline", self.child.id())).is_ok_and(|line| !line.is_empty())
+        self.child.lock().unwrap().try_wait().unwrap().is_none()
     }
 
     /// The end of its log.
@@ -47,13 +47,15 @@ impl Drop for Process {
         if std::thread::panicking() {
             println!("--- {}\n{}", self.name, self.tail());
         }
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Ok(child) = self.child.get_mut() {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
-/// The same command, started so that it ends should the test be killed.
+/// The same command, started so that it ends should the thread that starts it end without a word.
 fn tied(command: &Command) -> Command {
     let helper = Path::new("/usr/bin/setpriv");
     let mut tied = if helper.is_file() {

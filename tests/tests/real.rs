@@ -40,17 +40,14 @@ fn the_sample_lives_in_real_clusters() {
     let steps = Steps(Instant::now());
     let folder = Folder::new();
     let pki = Pki::make(folder.path());
-    let (first, second) = std::thread::scope(|scope| {
-        let start = |name| {
-            let (programs, pki, folder) = (&programs, &pki, folder.path());
-            scope.spawn(move || Cluster::start(programs, pki, folder, name))
-        };
-        let (first, second) = (start("member1"), start("member2"));
-        (first.join().unwrap(), second.join().unwrap())
-    });
+    let mut clusters =
+        ["member1", "member2"].map(|name| Cluster::start(&programs, &pki, folder.path(), name));
+    for cluster in &mut clusters {
+        cluster.complete(&programs, &pki);
+    }
     steps.step("two real clusters answer");
     let (_process, control) = control_plane(folder.path());
-    for cluster in [&first, &second] {
+    for cluster in &clusters {
         join(&control, cluster);
         control.wait(&["get", "cluster", cluster.name()], "the member is ready", |cluster| {
             condition(cluster, "Ready") == "True" && !list(&cluster["status"]["apiEnablements"]).is_empty()
@@ -58,7 +55,7 @@ fn the_sample_lives_in_real_clusters() {
     }
     steps.step("both have joined");
 
-    let members = [&first.kubectl, &second.kubectl];
+    let members = clusters.each_ref().map(|cluster| &cluster.kubectl);
     apply_sample(&control);
     created(members);
     steps.step("create: the sample is in both, divided 3 to 6, overridden in one");
