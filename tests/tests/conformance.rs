@@ -24,6 +24,9 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use windlass_engine::{Engine, Limits, Options, Plugins};
 
+/// How many differences are shown.
+const MAX_SHOWN: usize = 40;
+
 /// A generous deadline: the machine may be busy with other tests, and speed is not what is tested.
 const DEADLINE: Duration = Duration::from_secs(30);
 
@@ -101,7 +104,7 @@ impl Judge {
     fn finish(self, count: usize) {
         assert_eq!(self.total, count, "number of cases");
         let unused: Vec<_> = self.listed.keys().filter(|id| !self.met.contains(*id)).collect();
-        let shown: Vec<_> = self.wrong.iter().take(40).cloned().collect();
+        let shown: Vec<_> = self.wrong.iter().take(MAX_SHOWN).cloned().collect();
         assert!(
             self.wrong.is_empty() && unused.is_empty(),
             "{} of {count} differ, the first are:\n{}\nlisted as deviations, but as expected: {unused:?}",

@@ -36,6 +36,7 @@ pub(crate) fn aggregate(kind: &str, template: &mut Value, items: &[Item]) -> Res
         "Ingress" => Some(ingress::aggregate(items, false)?),
         "Job" => job::aggregate(template, items)?,
         "CronJob" => Some(cron_job(template, items)?),
+        "Pod" if items.is_empty() => None,
         "Pod" => Some(phase::pod(items)?),
         "PersistentVolume" => Some(phase::volume(items)?),
         "PersistentVolumeClaim" => Some(phase::claim(items)?),
@@ -48,10 +49,31 @@ pub(crate) fn aggregate(kind: &str, template: &mut Value, items: &[Item]) -> Res
         }
         other => return Err(format!("kind {other} has no rule for aggregation")),
     };
-    if let Some(fresh) = fresh {
+    if let Some(fresh) = fresh
+        && (kind == "PodDisruptionBudget" || filled(&fresh) != get(template, &["status"])?.and_then(filled))
+    {
         set(template, &["status"], fresh);
     }
     Ok(())
+}
+
+/// What a value says, without fields that are zero, false or empty: to Go's types those say nothing, and a status that
+/// differs in nothing else is left as it is.
+fn filled(value: &Value) -> Option<Value> {
+    match value {
+        Value::Null => None,
+        Value::Bool(true) => Some(Value::Bool(true)),
+        Value::Bool(false) => None,
+        Value::Number(number) => (number.as_f64() != Some(0.0)).then(|| value.clone()),
+        Value::String(text) => (!text.is_empty()).then(|| value.clone()),
+        Value::Array(items) => (!items.is_empty())
+            .then(|| Value::Array(items.iter().map(|item| filled(item).unwrap_or_default()).collect())),
+        Value::Object(map) => {
+            let map: Map<String, Value> =
+                map.iter().filter_map(|(key, value)| Some((key.clone(), filled(value)?))).collect();
+            (!map.is_empty()).then_some(Value::Object(map))
+        }
+    }
 }
 
 fn known(items: &[Item]) -> impl Iterator<Item = (&str, &Value)> {

@@ -38,14 +38,14 @@ fn reduced(value: &Value, amounts: bool) -> Option<Value> {
             let items: Vec<Value> = items.iter().map(|item| reduced(item, amounts).unwrap_or_default()).collect();
             (!items.is_empty()).then_some(Value::Array(items))
         }
-        Value::String(text) if amounts => Some(quantity(text)),
+        Value::String(_) | Value::Number(_) if amounts => Some(quantity(value)),
         other => Some(other.clone()),
     }
 }
 
 /// In thousandths, if it is a quantity.
-fn quantity(text: &str) -> Value {
-    text.parse::<Quantity>().map_or_else(|_| text.into(), |amount| amount.milli_value().into())
+fn quantity(value: &Value) -> Value {
+    Quantity::from_json(value).map_or_else(|_| value.clone(), |amount| amount.milli_value().into())
 }
 
 /// A list in one order.

@@ -29,13 +29,12 @@ pub(super) fn pod(items: &[Item]) -> Result<Value> {
         let mut all = Vec::new();
         for (_, status) in known(items) {
             for container in list(status, &[field])? {
-                let mut short = Map::new();
-                for part in ["ready", "state"] {
-                    if let Some(value) = container.get(part) {
-                        short.insert(part.into(), value.clone());
-                    }
-                }
-                all.push(Value::Object(short));
+                // Go's type writes the fields that are left out, too.
+                let part = |name: &str, absent: Value| container.get(name).cloned().unwrap_or(absent);
+                all.push(json!({
+                    "name": "", "image": "", "imageID": "", "restartCount": 0, "lastState": {},
+                    "ready": part("ready", json!(false)), "state": part("state", json!({})),
+                }));
             }
         }
         if !all.is_empty() {

@@ -65,6 +65,10 @@ pub(super) fn aggregate(kind: &str, template: &Value, items: &[Item]) -> Result<
             }
         }
     }
+    // Not summed up; Go leaves a zero of it out when it writes the rest.
+    if kind == "ReplicaSet" && fresh.get("fullyLabeledReplicas") == Some(&json!(0)) {
+        fresh.remove("fullyLabeledReplicas");
+    }
     if observed == 0 {
         fresh.remove("observedGeneration");
     } else {
