@@ -6,6 +6,8 @@ mod cli;
 mod components;
 mod fleet;
 mod join;
+mod meter;
+mod metrics;
 mod plane;
 mod plugins;
 mod sample;

@@ -1,6 +1,7 @@
 //! A whole control plane in this process: store, API servers, simulated members, controllers, listener.
 
 use crate::admission::Rules;
+use crate::meter::Meter;
 use crate::plugins::{self, Loaded};
 use crate::{fleet, join};
 use anyhow::Context as _;
@@ -60,10 +61,10 @@ pub(crate) struct Plane {
     pub(crate) address: SocketAddr,
     /// Where metrics and health are served.
     pub(crate) admin: SocketAddr,
+    /// What was written through `control`.
+    pub(crate) meter: Meter,
     /// Everything that runs.
     pub(crate) shutdown: Shutdown,
-    /// What must have been read.
-    pub(crate) readiness: Readiness,
     authority: Authority,
     database: Database,
 }
@@ -84,7 +85,8 @@ impl Plane {
         let mut server_options = base.options("control", control_store, Profile::Control);
         server_options.admission.push(Arc::new(Rules));
         let server = Server::start(server_options).await?;
-        let control = in_process(server.service(Identity::system()), "default");
+        let meter = Meter::default();
+        let control = in_process(meter.over(server.service(Identity::system())), "default");
         let routes = Routes::new(Arc::new(server.clone()));
         let tls = Tls { config: authority.server(&[])? };
         shutdown.spawn(tls::serve(listener, tls, routes.clone(), shutdown.token()));
@@ -103,7 +105,7 @@ impl Plane {
             windlass_controllers::Options::default(),
         );
         let running = windlass_controllers::start(&context, profile);
-        crate::table::register(&metrics, plugins);
+        crate::metrics::register(&metrics, plugins, meter.clone());
         let admin = admin::serve(options.admin, metrics, readiness.clone(), &shutdown)
             .await
             .with_context(|| format!("--admin-listen {}: is the port taken?", options.admin))?;
@@ -130,8 +132,8 @@ impl Plane {
             decisions: running.decisions,
             address,
             admin,
+            meter,
             shutdown,
-            readiness,
             authority,
             database,
         })

@@ -1,16 +1,11 @@
 //! What people see of a propagation: which clusters, how many replicas, how it is there, and why not the others.
 
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
-use prometheus_client::metrics::counter::ConstCounter;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use windlass_controllers::scheduler::Decisions;
-use windlass_engine::Plugins;
 use windlass_object::condition;
 use windlass_object::meta::Meta;
 use windlass_object::path::{i64_at, list_at, str_at};
-use windlass_runtime::metrics::Metrics;
 
 /// One line: a template in one cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,36 +116,6 @@ pub(crate) fn render(rows: &[Row], colours: bool) -> String {
         out.push('\n');
     }
     out
-}
-
-/// Counters of plugins, read when metrics are asked for.
-#[derive(Debug)]
-struct PluginMetrics(Plugins);
-
-impl Collector for PluginMetrics {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let statuses = self.0.status();
-        let families: [(&str, &str, fn(&windlass_engine::Snapshot) -> u64); 4] = [
-            ("windlass_plugin_calls", "Calls of a plugin", |counters| counters.calls),
-            ("windlass_plugin_errors", "Errors that a plugin reported", |counters| counters.errors),
-            ("windlass_plugin_traps", "Crashes of a plugin", |counters| counters.traps),
-            ("windlass_plugin_timeouts", "Calls of a plugin that took too long", |counters| counters.timeouts),
-        ];
-        for (name, help, read) in families {
-            let kind = prometheus_client::metrics::MetricType::Counter;
-            let mut family = encoder.encode_descriptor(name, help, None, kind)?;
-            for status in &statuses {
-                let labels = [("plugin", status.name.as_str())];
-                ConstCounter::new(read(&status.counters)).encode(family.encode_family(&labels)?)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Shows the plugins' counters among the metrics.
-pub(crate) fn register(metrics: &Metrics, plugins: Plugins) {
-    metrics.with(|registry| registry.register_collector(Box::new(PluginMetrics(plugins))));
 }
 
 #[cfg(test)]

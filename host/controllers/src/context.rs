@@ -156,7 +156,7 @@ pub enum TemplateError {
     #[error("the control plane does not serve {0}")]
     NotServed(Gvk),
     /// The server said so.
-    #[error(transparent)]
+    #[error("{}", windlass_runtime::objects::words(.0))]
     Server(kube::Error),
 }
 

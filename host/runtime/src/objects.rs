@@ -174,6 +174,15 @@ impl Objects {
     }
 }
 
+/// An error in words for people: the server's message without its details.
+pub fn words(error: &Error) -> String {
+    match error {
+        Error::Api(status) if !status.message.is_empty() => status.message.clone(),
+        Error::Api(status) => format!("the server answered {}", status.code),
+        other => other.to_string(),
+    }
+}
+
 /// Whether the error says that the object isn't there.
 pub fn is_not_found(error: &Error) -> bool {
     code(error) == Some(404)

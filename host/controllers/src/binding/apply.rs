@@ -11,7 +11,7 @@ use windlass_object::gvk::Gvr;
 use windlass_object::meta::Meta;
 use windlass_policy::work;
 use windlass_runtime::Objects;
-use windlass_runtime::objects::{Propagation, is_already_exists, is_conflict, is_not_found};
+use windlass_runtime::objects::{Propagation, is_already_exists, is_conflict, is_not_found, words};
 
 /// How often a Work is written again at once when somebody else was faster.
 const ATTEMPTS: usize = 5;
@@ -51,12 +51,12 @@ impl Writer<'_> {
                         && (is_already_exists(&error) || is_conflict(&error) || is_not_found(&error)) =>
                 {
                     let live = works.get(desired.namespace(), desired.name()).await;
-                    held = live.map_err(|error| error.to_string())?.map(Arc::new);
+                    held = live.map_err(|error| words(&error))?.map(Arc::new);
                     if held.is_none() && is_not_found(&error) && attempt > 0 {
-                        return Err(error.to_string());
+                        return Err(words(&error));
                     }
                 }
-                Err(error) => return Err(error.to_string()),
+                Err(error) => return Err(words(&error)),
             }
         }
         Err("somebody else keeps writing it".into())

@@ -16,6 +16,7 @@ use windlass_object::meta::Meta;
 use windlass_object::path::get;
 use windlass_policy::{overrides, work};
 use windlass_runtime::events::Recorder;
+use windlass_runtime::objects::words;
 use windlass_runtime::{Action, ObjectKey, Queue};
 
 /// How soon a binding whose old copy is being purged is looked at again, should no event tell.
@@ -35,7 +36,7 @@ enum Error {
     Works(String),
     #[error(transparent)]
     Template(#[from] TemplateError),
-    #[error(transparent)]
+    #[error("{}", windlass_runtime::objects::words(.0))]
     Server(#[from] kube::Error),
 }
 
@@ -110,7 +111,7 @@ impl Controller {
         let borrowed: Vec<&Value> = works.iter().map(AsRef::as_ref).collect();
         let orphans = work::orphans(&binding, &borrowed);
         if let Err(error) = writer.delete(&orphans).await {
-            self.recorder.warning(&*binding, events::CLEANUP_WORK_FAILED, error.to_string());
+            self.recorder.warning(&*binding, events::CLEANUP_WORK_FAILED, words(&error));
             return Err(error.into());
         }
         let ready = |cluster: &String| {

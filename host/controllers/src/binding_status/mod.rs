@@ -18,7 +18,7 @@ use windlass_object::path::{get, list_at};
 use windlass_object::time;
 use windlass_policy::{status, work};
 use windlass_runtime::events::Recorder;
-use windlass_runtime::objects::code;
+use windlass_runtime::objects::{code, words};
 use windlass_runtime::{Action, ObjectKey, Queue};
 
 /// Works report at about the same time: what comes within this is added up once.
@@ -39,7 +39,7 @@ enum Error {
     Template(#[from] TemplateError),
     #[error(transparent)]
     Interpreter(#[from] windlass_interpret::Error),
-    #[error(transparent)]
+    #[error("{}", windlass_runtime::objects::words(.0))]
     Server(#[from] kube::Error),
 }
 
@@ -148,7 +148,7 @@ impl Controller {
                 }
                 Err(error) if code(&error) == Some(404) => return Ok(()),
                 Err(error) => {
-                    self.recorder.warning(&*template, events::AGGREGATE_STATUS_FAILED, error.to_string());
+                    self.recorder.warning(&*template, events::AGGREGATE_STATUS_FAILED, words(&error));
                     return Err(error.into());
                 }
             }

@@ -14,7 +14,7 @@ use windlass_api::{events, names};
 use windlass_object::meta::Meta;
 use windlass_object::time;
 use windlass_runtime::events::Recorder;
-use windlass_runtime::objects::{Propagation, is_already_exists};
+use windlass_runtime::objects::{Propagation, code, is_already_exists, words};
 use windlass_runtime::{Action, Queue};
 
 /// How soon a Cluster that waits for its remains to go is looked at again, should no event tell.
@@ -90,7 +90,7 @@ impl Controller {
                 }
                 Err(error) if is_already_exists(&error) => {}
                 Err(error) => {
-                    self.recorder.warning(&**cluster, events::CREATE_EXECUTION_SPACE_FAILED, error.to_string());
+                    self.recorder.warning(&**cluster, events::CREATE_EXECUTION_SPACE_FAILED, words(&error));
                     return Err(error);
                 }
             },
@@ -100,9 +100,11 @@ impl Controller {
                         self.recorder.normal(&**cluster, events::TAINT_CLUSTER_SUCCEED, message);
                     }
                 }
+                // It changed meanwhile: the change brings it back.
+                Err(error) if matches!(code(&error), Some(404 | 409 | 422)) => {}
                 Err(error) => {
                     if taints.is_some() {
-                        self.recorder.warning(&**cluster, events::TAINT_CLUSTER_FAILED, error.to_string());
+                        self.recorder.warning(&**cluster, events::TAINT_CLUSTER_FAILED, words(&error));
                     }
                     return Err(error);
                 }
@@ -125,7 +127,7 @@ impl Controller {
                         self.recorder.normal(&**cluster, events::REMOVE_EXECUTION_SPACE_SUCCEED, message);
                     }
                     Err(error) => {
-                        self.recorder.warning(&**cluster, events::REMOVE_EXECUTION_SPACE_FAILED, error.to_string());
+                        self.recorder.warning(&**cluster, events::REMOVE_EXECUTION_SPACE_FAILED, words(&error));
                         return Err(error);
                     }
                 }

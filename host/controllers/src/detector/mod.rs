@@ -51,7 +51,7 @@ pub(crate) enum Error {
     Interpreter(#[from] windlass_interpret::Error),
     #[error(transparent)]
     Template(#[from] TemplateError),
-    #[error(transparent)]
+    #[error("{}", windlass_runtime::objects::words(.0))]
     Server(#[from] kube::Error),
 }
 

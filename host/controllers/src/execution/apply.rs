@@ -9,7 +9,7 @@ use windlass_interpret::retention;
 use windlass_members::Member;
 use windlass_object::gvk::Gvr;
 use windlass_object::meta::Meta;
-use windlass_runtime::objects::{Propagation, is_already_exists, is_conflict, is_not_found};
+use windlass_runtime::objects::{Propagation, is_already_exists, is_conflict, is_not_found, words};
 use windlass_runtime::{Handle, Objects};
 
 /// How often a write that somebody else was faster than is tried again at once.
@@ -42,7 +42,7 @@ impl Target {
 
     fn explain(&self, manifest: &Value, error: &kube::Error) -> String {
         let name = windlass_api::names::namespaced(manifest.namespace(), manifest.name());
-        format!("{} {name} in cluster {}: {error}", manifest.kind(), self.member.name())
+        format!("{} {name} in cluster {}: {}", manifest.kind(), self.member.name(), words(error))
     }
 }
 

@@ -49,7 +49,7 @@ pub(crate) enum Error {
     #[error("{0}")]
     Apply(String),
     /// The control plane said no.
-    #[error(transparent)]
+    #[error("{}", windlass_runtime::objects::words(.0))]
     Control(#[from] kube::Error),
 }
 

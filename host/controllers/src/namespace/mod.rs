@@ -26,7 +26,7 @@ enum Error {
     Override(#[from] overrides::OverrideError),
     #[error(transparent)]
     Work(#[from] work::WorkError),
-    #[error(transparent)]
+    #[error("{}", windlass_runtime::objects::words(.0))]
     Server(#[from] kube::Error),
 }
 

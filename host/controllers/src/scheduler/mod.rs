@@ -21,7 +21,7 @@ use wait::Waiting;
 use windlass_object::meta::Meta;
 use windlass_object::path::i64_at;
 use windlass_object::time;
-use windlass_runtime::objects::code;
+use windlass_runtime::objects::{code, words};
 use windlass_runtime::events::Recorder;
 use windlass_runtime::{Change, Handle, Objects};
 use windlass_schedule::decide::{self, Trigger};
@@ -172,7 +172,7 @@ impl Scheduler {
             Err(_) => Ok(Retry::No),
         };
         outcome.unwrap_or_else(|error| {
-            tracing::warn!(binding = key, %error, "the result of scheduling was not written");
+            tracing::warn!(binding = key, error = words(&error), "the result of scheduling was not written");
             Retry::Backoff
         })
     }
@@ -185,7 +185,7 @@ impl Scheduler {
                 Ok(written) => current = written,
                 // It changed meanwhile: the change brings it back.
                 Err(error) if matches!(code(&error), Some(404 | 409 | 422)) => return Ok(Retry::No),
-                Err(error) => verdict = Verdict::SchedulerError(error.to_string()),
+                Err(error) => verdict = Verdict::SchedulerError(words(&error)),
             }
         }
         let now = time::now();
