@@ -19,10 +19,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 use wait::Waiting;
 use windlass_object::meta::Meta;
-use windlass_object::path::i64_at;
+use windlass_object::path::{i64_at, str_at};
 use windlass_object::time;
 use windlass_runtime::objects::{code, words};
-use windlass_runtime::events::Recorder;
+use windlass_runtime::events::{Recorder, Reference};
 use windlass_runtime::{Change, Handle, Objects};
 use windlass_schedule::decide::{self, Trigger};
 use windlass_schedule::pass::{Plan, Retry, Verdict};
@@ -199,11 +199,25 @@ impl Scheduler {
             for event in &plan.events {
                 if event.warning {
                     self.recorder.warning(binding, event.reason, event.message.clone());
+                    // Where its user looks. What went well is told once: an event is a write.
+                    self.recorder.warning(template(binding), event.reason, event.message.clone());
                 } else {
                     self.recorder.normal(binding, event.reason, event.message.clone());
                 }
             }
         }
         Ok(verdict.retry())
+    }
+}
+
+/// The object that a binding is for.
+fn template(binding: &Value) -> Reference {
+    let of = |field: &str| str_at(binding, &["spec", "resource", field]).to_owned();
+    Reference {
+        api_version: of("apiVersion"),
+        kind: of("kind"),
+        namespace: of("namespace"),
+        name: of("name"),
+        uid: of("uid"),
     }
 }
