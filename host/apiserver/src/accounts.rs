@@ -24,7 +24,12 @@ const CONFIG_MAPS: &str = "/core/configmaps/";
 const ROOT_CA: &str = "kube-root-ca.crt";
 
 /// What an event means for service accounts.
-pub(crate) fn concern(server: &Server, key: &str, previous: Option<&Entry>, new: Option<&Entry>) -> Option<Task> {
+pub(crate) fn concern(
+    server: &Server,
+    key: &str,
+    previous: Option<&Entry>,
+    new: Option<&Entry>,
+) -> Option<Task> {
     let namespace = |rest: &str| rest.split('/').next().unwrap_or_default().to_owned();
     let furnishes = |name: &str| {
         (server.profile() == Profile::Member && new.is_none() && key.ends_with(name)).then_some(())
@@ -58,7 +63,8 @@ pub(crate) async fn tokens(server: &Server, namespace: &str) -> Result<(), ApiEr
         }
         let account_name = secret.annotation(ACCOUNT_NAME).unwrap_or_default();
         let wanted_uid = secret.annotation(ACCOUNT_UID).unwrap_or_default();
-        let account = snapshot.get(&format!("{ACCOUNTS}{namespace}/{account_name}")).map(Entry::json_uncached);
+        let account =
+            snapshot.get(&format!("{ACCOUNTS}{namespace}/{account_name}")).map(Entry::json_uncached);
         let name = key.rsplit('/').next().unwrap_or_default();
         let call = system::call(&secrets, namespace, name);
         match account {
@@ -102,7 +108,8 @@ fn data(
     account: &Value,
     secret: &Value,
 ) -> Result<Vec<(&'static str, String)>, ApiError> {
-    let reference = |object: &Value| Reference { name: object.name().to_owned(), uid: object.uid().to_owned() };
+    let reference =
+        |object: &Value| Reference { name: object.name().to_owned(), uid: object.uid().to_owned() };
     let bearer = Bearer {
         namespace: namespace.to_owned(),
         account: reference(account),
@@ -123,7 +130,8 @@ fn data(
 /// Gives a member's namespace what every namespace has.
 pub(crate) async fn furnish(server: &Server, namespace: &str) -> Result<(), ApiError> {
     let snapshot = server.store().snapshot();
-    let alive = snapshot.get(&format!("/core/namespaces/{namespace}")).is_some_and(|e| !e.json().is_deleting());
+    let alive =
+        snapshot.get(&format!("/core/namespaces/{namespace}")).is_some_and(|e| !e.json().is_deleting());
     if !alive {
         return Ok(());
     }
@@ -146,7 +154,9 @@ pub(crate) async fn furnish(server: &Server, namespace: &str) -> Result<(), ApiE
             continue;
         }
         match Box::pin(system::create(server, &resource, namespace, object)).await {
-            Err(error) if !matches!(error.reason, "AlreadyExists" | "Forbidden" | "NotFound") => return Err(error),
+            Err(error) if !matches!(error.reason, "AlreadyExists" | "Forbidden" | "NotFound") => {
+                return Err(error);
+            }
             _ => {}
         }
     }

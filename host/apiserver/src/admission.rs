@@ -90,7 +90,8 @@ pub(crate) fn admit(
     old: Option<&Arc<Value>>,
 ) -> Result<Option<Value>, ApiError> {
     let resource: &Resource = &call.resource;
-    let mut concerned = hooks.iter().filter(|hook| hook.concerns(&resource.group, &resource.resource)).peekable();
+    let mut concerned =
+        hooks.iter().filter(|hook| hook.concerns(&resource.group, &resource.resource)).peekable();
     if concerned.peek().is_none() {
         return Ok(object);
     }

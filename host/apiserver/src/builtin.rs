@@ -78,7 +78,8 @@ fn resource(kind: &BuiltinKind) -> Resource {
 fn scale_paths(kind: &str) -> ScalePaths {
     let path = |text: &str| text.split('.').map(str::to_owned).collect::<Vec<_>>();
     // Selectors of built-in kinds are objects in spec; only a replication controller's is a plain map.
-    let selector = if kind == "ReplicationController" { "spec.selector" } else { "spec.selector.matchLabels" };
+    let selector =
+        if kind == "ReplicationController" { "spec.selector" } else { "spec.selector.matchLabels" };
     ScalePaths {
         spec_replicas: path("spec.replicas"),
         status_replicas: path("status.replicas"),

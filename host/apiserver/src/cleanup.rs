@@ -116,7 +116,8 @@ fn conditions(snapshot: &Snapshot, left: &[Doomed]) -> Vec<Condition> {
         }
     }
     let listed = |map: &BTreeMap<String, usize>, verb: &str| {
-        let parts: Vec<String> = map.iter().map(|(name, n)| format!("{name} {verb} {n} resource instances")).collect();
+        let parts: Vec<String> =
+            map.iter().map(|(name, n)| format!("{name} {verb} {n} resource instances")).collect();
         parts.join(", ")
     };
     let mut conditions = vec![
@@ -148,7 +149,8 @@ fn conditions(snapshot: &Snapshot, left: &[Doomed]) -> Vec<Condition> {
     let (status, reason, message) = if finalizers.is_empty() {
         ("False", "ContentHasNoFinalizers", "All content-preserving finalizers finished".to_owned())
     } else {
-        let text = format!("Some content in the namespace has finalizers remaining: {}", listed(&finalizers, "in"));
+        let text =
+            format!("Some content in the namespace has finalizers remaining: {}", listed(&finalizers, "in"));
         ("True", "SomeFinalizersRemain", text)
     };
     conditions.push(Condition::new("NamespaceFinalizersRemaining", status, reason, message));

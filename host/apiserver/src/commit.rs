@@ -1,12 +1,12 @@
 //! The last step of every write: bytes into the store, and what must follow at once.
 
+use crate::crd;
 use crate::error::ApiError;
 use crate::item::encode;
 use crate::limits::MAX_OBJECT;
 use crate::present;
 use crate::registry::Resource;
 use crate::server::Server;
-use crate::crd;
 use serde_json::Value;
 use windlass_store::{Action, Entry, Expect, Op, WriteError};
 
@@ -33,7 +33,8 @@ pub(crate) async fn put(
     let op = Op { key: key.clone(), expect, action: Action::Put(bytes) };
     match server.store().write(vec![op]).await {
         Ok(committed) => {
-            let entry = committed.entry().cloned().ok_or_else(|| ApiError::internal("a write left no entry"))?;
+            let entry =
+                committed.entry().cloned().ok_or_else(|| ApiError::internal("a write left no entry"))?;
             follow(server, resource, &key);
             Ok(Put::Done(entry))
         }

@@ -49,7 +49,11 @@ pub(crate) async fn create_object(
         map.remove("status");
     }
     intake::normalize(call, &mut object)?;
-    let base = object.get("metadata").and_then(|m| m.get("generateName")).and_then(Value::as_str).unwrap_or_default();
+    let base = object
+        .get("metadata")
+        .and_then(|m| m.get("generateName"))
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     if !object.name().is_empty() || base.is_empty() {
         return attempt(server, call, object, applied).await;
     }
@@ -87,22 +91,29 @@ async fn attempt(server: &Server, call: &Call, mut object: Value, applied: bool)
         true => None,
         false => Some(server.gates().definitions.pass(&resource.prefix).await),
     };
-    if !resource.builtin && server.registry().get(&resource.group, &resource.version, &resource.resource).is_none() {
+    if !resource.builtin
+        && server.registry().get(&resource.group, &resource.version, &resource.resource).is_none()
+    {
         return Err(ApiError::no_such_path());
     }
     let snapshot = server.store().snapshot();
     check_namespace(call, &snapshot, &name)?;
     meta_rules::begin(resource, &mut object);
-    kinds::on_create(server, call, &mut object, &snapshot)?;
-    object = admission::admit(server.admission(), call, Operation::Create, &name, Some(object), None)?
-        .ok_or_else(|| ApiError::internal("an admission function took the object away"))?;
+    // Before what the server adds: nobody owns that.
     if !applied {
         apply::update(resource.schema.view(), None, &mut object, &write::manager(call));
     }
+    kinds::on_create(server, call, &mut object, &snapshot)?;
+    object = admission::admit(server.admission(), call, Operation::Create, &name, Some(object), None)?
+        .ok_or_else(|| ApiError::internal("an admission function took the object away"))?;
     intake::validate(call, &object, None)?;
     let key = resource.key(&call.namespace, &name);
-    if snapshot.get(&key).is_some() {
-        return Err(ApiError::already_exists(target));
+    if let Some(entry) = snapshot.get(&key) {
+        let mut error = ApiError::already_exists(target);
+        if entry.json_uncached().is_deleting() {
+            error.message.insert_str(0, "object is being deleted: ");
+        }
+        return Err(error);
     }
     if call.options.dry_run {
         return Ok(Item::value_of(object));
@@ -125,7 +136,8 @@ fn check_namespace(call: &Call, snapshot: &Snapshot, name: &str) -> Result<(), A
     if !entry.json().is_deleting() {
         return Ok(());
     }
-    let detail = format!("unable to create new content in namespace {namespace} because it is being terminated");
+    let detail =
+        format!("unable to create new content in namespace {namespace} because it is being terminated");
     let text = format!("namespace {namespace} is being terminated");
     Err(ApiError::forbidden(call.resource.target(name), &detail).cause(Cause::new(
         "NamespaceTerminating",

@@ -10,7 +10,7 @@ use crate::limits::{CLEANUP_CONCURRENCY, MAX_RETRIES};
 use crate::registry::Resource;
 use crate::selection::Selection;
 use crate::server::Server;
-use crate::{kinds, meta_rules, present};
+use crate::{crd, kinds, meta_rules, present};
 use futures::{StreamExt as _, stream};
 use serde_json::{Value, json};
 use windlass_object::meta::Meta as _;
@@ -115,7 +115,8 @@ impl Deletion {
         let body = call.body.clone().unwrap_or_default();
         let options = &call.options;
         let mut causes = Vec::new();
-        let policy = body.get("propagationPolicy").and_then(Value::as_str).or(options.propagation_policy.as_deref());
+        let policy =
+            body.get("propagationPolicy").and_then(Value::as_str).or(options.propagation_policy.as_deref());
         let orphan = body.get("orphanDependents").and_then(Value::as_bool).or(options.orphan_dependents);
         let propagation = match (policy, orphan) {
             (Some(_), Some(_)) => {
@@ -172,7 +173,11 @@ impl Deletion {
 }
 
 /// Deletes the object that a call names: at once if nothing holds it.
-pub(crate) async fn delete_object(server: &Server, call: &Call, deletion: &Deletion) -> Result<Deleted, ApiError> {
+pub(crate) async fn delete_object(
+    server: &Server,
+    call: &Call,
+    deletion: &Deletion,
+) -> Result<Deleted, ApiError> {
     let resource = &call.resource;
     let key = resource.key(&call.namespace, &call.name);
     for _ in 0..MAX_RETRIES {
@@ -190,12 +195,14 @@ pub(crate) async fn delete_object(server: &Server, call: &Call, deletion: &Delet
         kinds::mark(resource, &mut new);
         let waits = !new.finalizers().is_empty() || grace > 0 || kinds::holds(resource, &new);
         if !waits {
-            if !deletion.dry_run && !commit::remove(server, resource, key.clone(), entry.revision(), None).await? {
+            if !deletion.dry_run
+                && !commit::remove(server, resource, key.clone(), entry.revision(), None).await?
+            {
                 continue;
             }
             return Ok(Deleted::Removed(present::present(resource, entry)));
         }
-        stamp(&live, grace, &mut new);
+        stamp(resource, &live, grace, &mut new);
         if meta_rules::same(&live, &new) {
             return Ok(Deleted::Marked(present::present(resource, entry)));
         }
@@ -234,8 +241,14 @@ fn finalizers(resource: &Resource, propagation: Option<Propagation>, new: &mut V
 }
 
 /// Marks an object as being deleted; a second mark can only shorten the time.
-fn stamp(live: &Value, grace: i64, new: &mut Value) {
-    let earlier = live.get("metadata").and_then(|m| m.get("deletionGracePeriodSeconds")).and_then(Value::as_i64);
+fn stamp(resource: &Resource, live: &Value, grace: i64, new: &mut Value) {
+    // Namespaces and CRDs have clean-up of their own, and are marked by the time alone.
+    let plain = resource.builtin && (resource.kind == "Namespace" || crd::is_crd(resource));
+    if plain && live.is_deleting() {
+        return;
+    }
+    let earlier =
+        live.get("metadata").and_then(|m| m.get("deletionGracePeriodSeconds")).and_then(Value::as_i64);
     if live.is_deleting() && earlier.is_none_or(|earlier| earlier <= grace) {
         return;
     }
@@ -245,6 +258,9 @@ fn stamp(live: &Value, grace: i64, new: &mut Value) {
     let first = !live.is_deleting();
     let metadata = new.metadata_mut();
     metadata.insert("deletionTimestamp".into(), json!(time::format(at)));
+    if plain {
+        return;
+    }
     metadata.insert("deletionGracePeriodSeconds".into(), json!(grace));
     if first && generation > 0 {
         metadata.insert("generation".into(), json!(generation + 1));

@@ -28,7 +28,10 @@ pub(crate) fn start(server: &Server) {
 
 async fn sweep(server: &Server) {
     let Ok(events) = system::builtin(server, "", "v1", "events") else { return };
-    let Ok(before) = jiff::Timestamp::now().checked_sub(jiff::SignedDuration::from_secs(EVENT_SECONDS)) else { return };
+    let Ok(before) = jiff::Timestamp::now().checked_sub(jiff::SignedDuration::from_secs(EVENT_SECONDS))
+    else {
+        return;
+    };
     let before = time::format(before);
     let snapshot = server.store().snapshot();
     for (key, entry) in snapshot.range(PREFIX, None) {

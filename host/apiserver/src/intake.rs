@@ -1,9 +1,9 @@
 //! From a decoded body to an object in the one form of its kind: type checked, unknown
 //! fields treated as asked, defaults filled in.
 
+use crate::crd;
 use crate::error::{ApiError, Cause};
 use crate::handler::{Call, FieldValidation};
-use crate::crd;
 use crate::registry::Resource;
 use serde_json::{Map, Value, json};
 use windlass_object::Gvk;
@@ -23,7 +23,11 @@ pub(crate) fn check_type(resource: &Resource, object: &mut Value) -> Result<(), 
             map.insert(key.into(), json!(expected));
         } else if given != expected && key == "kind" && resource.builtin {
             let version = &resource.version;
-            let package = if resource.group.is_empty() { "core" } else { resource.group.split('.').next().unwrap_or_default() };
+            let package = if resource.group.is_empty() {
+                "core"
+            } else {
+                resource.group.split('.').next().unwrap_or_default()
+            };
             return Err(ApiError::bad_request(format!(
                 "{given} in version {version:?} cannot be handled as a {expected}: converting ({version}.{given}) to ({package}.{expected}): unknown conversion"
             )));
@@ -55,7 +59,8 @@ pub(crate) fn check_place(call: &Call, object: &mut Value) -> Result<(), ApiErro
         if namespace.is_empty() {
             metadata.insert("namespace".into(), json!(call.namespace));
         } else if namespace != call.namespace {
-            let text = "the namespace of the provided object does not match the namespace sent on the request";
+            let text =
+                "the namespace of the provided object does not match the namespace sent on the request";
             return Err(ApiError::bad_request(text));
         }
     } else {
@@ -95,7 +100,10 @@ pub(crate) fn normalize_as(
     let gvk = Gvk::new(&resource.group, &resource.version, &resource.kind);
     let refuse = |error: canonical::CanonicalError| ApiError::bad_request(error.message(&gvk));
     if resource.builtin {
-        canonical::canonicalize(resource.schema.view(), object, unknown).map_err(refuse)?.into_iter().for_each(warn);
+        canonical::canonicalize(resource.schema.view(), object, unknown)
+            .map_err(refuse)?
+            .into_iter()
+            .for_each(warn);
         return Ok(());
     }
     let dropped = structural::prune(resource.schema.view(), object);
@@ -143,7 +151,11 @@ pub(crate) fn validate(call: &Call, object: &Value, old: Option<&Value>) -> Resu
         let errors = structural::validate(resource.schema.view(), object, old);
         causes.extend(errors.iter().map(Cause::field));
     }
-    if causes.is_empty() { Ok(()) } else { Err(ApiError::invalid(resource.kind_target(object.name()), causes)) }
+    if causes.is_empty() {
+        Ok(())
+    } else {
+        Err(ApiError::invalid(resource.kind_target(object.name()), causes))
+    }
 }
 
 /// How the complaint about a finalizer without domain begins.

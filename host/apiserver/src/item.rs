@@ -75,6 +75,22 @@ impl Item {
         let _ = serde_json::to_writer(out, self.value().as_ref());
     }
 
+    /// Appends the object's JSON as it stands in a list of a built-in kind: without apiVersion and kind.
+    pub fn append_bare(&self, out: &mut Vec<u8>) {
+        if let Source::Stored { entry, revision } = &self.0.source
+            && splice_bare(entry.bytes(), *revision, out)
+        {
+            return;
+        }
+        let mut value = self.value().as_ref().clone();
+        if let Some(map) = value.as_object_mut() {
+            map.remove("apiVersion");
+            map.remove("kind");
+        }
+        // Writing a Value to memory cannot fail.
+        let _ = serde_json::to_writer(out, &value);
+    }
+
     /// The object, complete; parsed on first use.
     pub fn value(&self) -> Arc<Value> {
         let make = || {
@@ -141,11 +157,31 @@ fn pair(out: &mut Vec<u8>, key: &str, value: &Value) {
 
 /// Copies stored bytes with the resourceVersion put in; false if they are not in stored form.
 fn splice(bytes: &[u8], revision: u64, out: &mut Vec<u8>) -> bool {
-    let head = bytes.get(..HEAD.min(bytes.len())).unwrap_or_default();
-    let Some(at) = head.windows(METADATA.len()).position(|w| w == METADATA) else { return false };
-    let (before, after) = bytes.split_at(at + METADATA.len());
+    let Some((before, after)) = parts(bytes) else { return false };
     out.reserve(bytes.len() + 48);
     out.extend_from_slice(before);
+    finish(after, revision, out);
+    true
+}
+
+/// The same without apiVersion and kind, which stand before the metadata.
+fn splice_bare(bytes: &[u8], revision: u64, out: &mut Vec<u8>) -> bool {
+    let Some((_, after)) = parts(bytes) else { return false };
+    out.reserve(bytes.len() + 16);
+    out.push(b'{');
+    out.extend_from_slice(METADATA);
+    finish(after, revision, out);
+    true
+}
+
+/// Stored bytes up to the first field of the metadata, and from there on.
+fn parts(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let head = bytes.get(..HEAD.min(bytes.len())).unwrap_or_default();
+    let at = head.windows(METADATA.len()).position(|w| w == METADATA)?;
+    Some(bytes.split_at(at + METADATA.len()))
+}
+
+fn finish(after: &[u8], revision: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\"resourceVersion\":\"");
     out.extend_from_slice(revision.to_string().as_bytes());
     out.push(b'"');
@@ -153,7 +189,6 @@ fn splice(bytes: &[u8], revision: u64, out: &mut Vec<u8>) -> bool {
         out.push(b',');
     }
     out.extend_from_slice(after);
-    true
 }
 
 #[cfg(test)]

@@ -32,7 +32,11 @@ pub(crate) fn on_create(
         ("", "Namespace") => {
             let name = object.name().to_owned();
             object.set_label(NAMESPACE_LABEL, &name);
-            path::set(object, &["spec", "finalizers"], json!([NAMESPACE_FINALIZER]));
+            let mut finalizers = path::list_at(object, &["spec", "finalizers"]).to_vec();
+            if !finalizers.iter().any(|finalizer| finalizer == NAMESPACE_FINALIZER) {
+                finalizers.push(json!(NAMESPACE_FINALIZER));
+            }
+            path::set(object, &["spec", "finalizers"], Value::Array(finalizers));
             path::set(object, &["status"], json!({"phase": "Active"}));
         }
         ("", "Service") => services::allocate(object, snapshot)?,
@@ -52,7 +56,12 @@ pub(crate) fn on_create(
 }
 
 /// Completes a changed object.
-pub(crate) fn on_update(server: &Server, call: &Call, live: &Value, object: &mut Value) -> Result<(), ApiError> {
+pub(crate) fn on_update(
+    server: &Server,
+    call: &Call,
+    live: &Value,
+    object: &mut Value,
+) -> Result<(), ApiError> {
     let resource = call.resource.as_ref();
     if !resource.builtin {
         return Ok(());
@@ -80,7 +89,9 @@ pub(crate) fn on_update(server: &Server, call: &Call, live: &Value, object: &mut
                 None => object.metadata_mut().remove("labels"),
             };
         }
-        _ if crd::is_crd(resource) && call.subresource.is_empty() => crd::prepare(server, Some(live), object)?,
+        _ if crd::is_crd(resource) && call.subresource.is_empty() => {
+            crd::prepare(server, Some(live), object)?
+        }
         _ => {}
     }
     Ok(())

@@ -2,9 +2,9 @@
 
 use crate::error::{ApiError, Cause, Target};
 use crate::handler::{Call, List, Options, Outcome};
+use crate::present;
 use crate::selection::Selection;
 use crate::server::Server;
-use crate::present;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
@@ -56,11 +56,14 @@ fn check(options: &Options) -> Result<(), ApiError> {
     if let Some(matching) = options.resource_version_match.as_deref() {
         let field = "resourceVersionMatch";
         if options.resource_version.is_none() {
-            causes
-                .push(Cause::forbidden(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+            causes.push(Cause::forbidden(
+                field,
+                "resourceVersionMatch is forbidden unless resourceVersion is provided",
+            ));
         }
         if options.continue_token.is_some() {
-            causes.push(Cause::forbidden(field, "resourceVersionMatch is forbidden when continue is provided"));
+            causes
+                .push(Cause::forbidden(field, "resourceVersionMatch is forbidden when continue is provided"));
         }
         if matching != EXACT && matching != NOT_OLDER {
             causes.push(Cause::not_supported(field, &json!(matching), &[EXACT, NOT_OLDER, ""]));
@@ -95,14 +98,12 @@ pub(crate) fn revision(text: &str) -> Result<u64, ApiError> {
 }
 
 /// The state to list, and the key after which the page begins.
-fn view(
-    store: &dyn Store,
-    options: &Options,
-    prefix: &str,
-) -> Result<(Snapshot, Option<String>), ApiError> {
+fn view(store: &dyn Store, options: &Options, prefix: &str) -> Result<(Snapshot, Option<String>), ApiError> {
     if let Some(text) = options.continue_token.as_deref() {
         if options.resource_version.as_deref().is_some_and(|version| version != "0") {
-            return Err(ApiError::bad_request("specifying resource version is not allowed when using continue"));
+            return Err(ApiError::bad_request(
+                "specifying resource version is not allowed when using continue",
+            ));
         }
         let (at, start) = read_token(text)?;
         let after = Some(format!("{prefix}{start}"));
@@ -113,7 +114,9 @@ fn view(
         };
     }
     let now = store.snapshot();
-    let Some(text) = options.resource_version.as_deref().filter(|text| *text != "0") else { return Ok((now, None)) };
+    let Some(text) = options.resource_version.as_deref().filter(|text| *text != "0") else {
+        return Ok((now, None));
+    };
     let asked = revision(text)?;
     if asked > now.revision() {
         return Err(ApiError::too_large_resource_version(asked, now.revision()));

@@ -15,7 +15,9 @@ const SUFFIX_LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 pub(crate) fn begin(resource: &Resource, object: &mut Value) {
     let generation = resource.facts.generation;
     let metadata = object.metadata_mut();
-    for field in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion"] {
+    for field in
+        ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion"]
+    {
         metadata.remove(field);
     }
     metadata.insert("uid".into(), json!(Uuid::new_v4().to_string()));
@@ -73,7 +75,8 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
     let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else { return a == b };
     a.len() == b.len()
         && a.iter().all(|(key, left)| {
-            b.get(key).is_some_and(|right| if key == "metadata" { same_meta(left, right) } else { left == right })
+            b.get(key)
+                .is_some_and(|right| if key == "metadata" { same_meta(left, right) } else { left == right })
         })
 }
 

@@ -34,8 +34,13 @@ impl Shared {
 pub(crate) fn start(server: &Server) {
     let shared = Shared::default();
     let tasks = worker::start(server, &shared);
-    let mut observer =
-        Observer { server: server.clone(), shared, tasks, namespaces: HashSet::new(), definitions: HashMap::new() };
+    let mut observer = Observer {
+        server: server.clone(),
+        shared,
+        tasks,
+        namespaces: HashSet::new(),
+        definitions: HashMap::new(),
+    };
     tokio::spawn(async move { observer.run().await });
 }
 
@@ -146,7 +151,9 @@ impl Observer {
             return;
         }
         let mut parts = key.splitn(5, '/').skip(1);
-        let (Some(group), Some(resource), Some(third)) = (parts.next(), parts.next(), parts.next()) else { return };
+        let (Some(group), Some(resource), Some(third)) = (parts.next(), parts.next(), parts.next()) else {
+            return;
+        };
         if parts.next().is_some() && self.namespaces.contains(third) {
             self.send(Task::Namespace(third.to_owned()));
         }

@@ -15,7 +15,9 @@ use windlass_schema::apply::{self, ApplyError};
 use windlass_schema::strategic;
 
 pub(crate) async fn patch(server: &Server, mut call: Call) -> Result<Outcome, ApiError> {
-    let Some(body) = call.body.take() else { return Err(ApiError::bad_request("a body is needed: the patch")) };
+    let Some(body) = call.body.take() else {
+        return Err(ApiError::bad_request("a body is needed: the patch"));
+    };
     let kind = call.patch.unwrap_or(PatchType::Merge);
     check(&call, kind)?;
     if call.subresource == "scale" {
@@ -66,8 +68,9 @@ pub(crate) fn patched(
     match kind {
         PatchType::Json => apply_json_patch(&mut new, body).map_err(refused)?,
         PatchType::Strategic => {
-            new = strategic::merge(resource.schema.view(), live, body)
-                .map_err(|error| ApiError::bad_request(format!("the strategic merge patch does not fit: {error}")))?;
+            new = strategic::merge(resource.schema.view(), live, body).map_err(|error| {
+                ApiError::bad_request(format!("the strategic merge patch does not fit: {error}"))
+            })?;
         }
         PatchType::Merge | PatchType::Apply => {
             if !body.is_object() {
@@ -111,7 +114,10 @@ async fn apply(server: &Server, call: Call, mut applied: Value) -> Result<Outcom
             return Ok(Outcome::Object { code: 200, object: changed.item(&call)? });
         }
         if !applied.uid().is_empty() {
-            let detail = format!("uid mismatch: the provided object specified uid {}, and no object exists", applied.uid());
+            let detail = format!(
+                "uid mismatch: the provided object specified uid {}, and no object exists",
+                applied.uid()
+            );
             return Err(ApiError::conflict(resource.target(&call.name), &detail));
         }
         let new = merge(&call, None, &applied, &manager)?;

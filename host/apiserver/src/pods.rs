@@ -5,8 +5,8 @@ use crate::error::{ApiError, Cause};
 use crate::handler::{Call, Outcome};
 use crate::registry::Resource;
 use crate::server::{Profile, Server};
-use crate::write::{self, Made};
 use crate::system;
+use crate::write::{self, Made};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use windlass_object::condition::{self, Condition};
@@ -38,7 +38,8 @@ fn tolerate(pod: &mut Value) {
     let mut all = given.clone();
     for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
         let covered = given.iter().any(|t| {
-            let is = |field: &str, value: &str| t.get(field).and_then(Value::as_str).unwrap_or_default() == value;
+            let is =
+                |field: &str, value: &str| t.get(field).and_then(Value::as_str).unwrap_or_default() == value;
             (is("key", key) || is("key", "")) && (is("effect", "NoExecute") || is("effect", ""))
         });
         if !covered {
@@ -151,7 +152,11 @@ async fn spend(server: &Server, call: &Call, pod: &Value) -> Result<(), ApiError
     let name = match covering.as_slice() {
         [] => return Ok(()),
         [one] => one,
-        _ => return Err(ApiError::internal("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")),
+        _ => {
+            return Err(ApiError::internal(
+                "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+            ));
+        }
     };
     let through = system::call_through(&budgets, &call.namespace, name, "status");
     let through = Call { patch: Some(crate::handler::PatchType::Merge), ..through };
@@ -160,9 +165,15 @@ async fn spend(server: &Server, call: &Call, pod: &Value) -> Result<(), ApiError
         if allowed < 1 {
             let healthy = path::i64_at(live, &["status", "currentHealthy"]).unwrap_or_default();
             let desired = path::i64_at(live, &["status", "desiredHealthy"]).unwrap_or_default();
-            let text = format!("The disruption budget {name} needs {desired} healthy pods and has {healthy} currently");
+            let text = format!(
+                "The disruption budget {name} needs {desired} healthy pods and has {healthy} currently"
+            );
             let refusal = "Cannot evict pod as it would violate the pod's disruption budget.";
-            return Err(ApiError::too_many_requests(refusal, 10).cause(Cause::new("DisruptionBudget", "", text)));
+            return Err(ApiError::too_many_requests(refusal, 10).cause(Cause::new(
+                "DisruptionBudget",
+                "",
+                text,
+            )));
         }
         let mut budget = live.clone();
         path::set(&mut budget, &["status", "disruptionsAllowed"], json!(allowed - 1));

@@ -37,7 +37,12 @@ pub(crate) async fn update(server: &Server, call: Call, body: Value) -> Result<O
     answer(&call, Box::pin(changed).await?)
 }
 
-pub(crate) async fn patch(server: &Server, call: Call, kind: PatchType, body: Value) -> Result<Outcome, ApiError> {
+pub(crate) async fn patch(
+    server: &Server,
+    call: Call,
+    kind: PatchType,
+    body: Value,
+) -> Result<Outcome, ApiError> {
     let paths = paths(&call)?.clone();
     let manager = write::manager(&call);
     let changed = write::change(server, &call, |live| {
@@ -91,12 +96,14 @@ fn check(scale: &Value) -> Result<(), ApiError> {
 fn place(call: &Call, scale: &Value, object: &mut Value) -> Result<(), ApiError> {
     let given = path::get(scale, &["spec", "replicas"]).filter(|value| !value.is_null());
     let replicas = given.map_or(Some(0), Value::as_i64).ok_or_else(|| {
-        ApiError::bad_request(format!("spec.replicas of the Scale must be a number, got {}", given.unwrap_or(&Value::Null)))
+        ApiError::bad_request(format!(
+            "spec.replicas of the Scale must be a number, got {}",
+            given.unwrap_or(&Value::Null)
+        ))
     })?;
     if replicas < 0 {
         let target = crate::error::Target::new("autoscaling", "Scale", &call.name);
-        let cause =
-            Cause::invalid("spec.replicas", &json!(replicas), "must be greater than or equal to 0");
+        let cause = Cause::invalid("spec.replicas", &json!(replicas), "must be greater than or equal to 0");
         return Err(ApiError::invalid(target, vec![cause]));
     }
     let keys: Vec<&str> = paths(call)?.spec_replicas.iter().map(String::as_str).collect();
@@ -137,7 +144,8 @@ fn selector(resource: &Resource, paths: &ScalePaths, object: &Value) -> Option<S
         let selector = path::get(object, &["spec", "selector"])?;
         let parsed = match resource.kind.as_str() {
             "ReplicationController" => {
-                let labels = selector.as_object()?.iter().filter_map(|(k, v)| Some((k.as_str(), v.as_str()?)));
+                let labels =
+                    selector.as_object()?.iter().filter_map(|(k, v)| Some((k.as_str(), v.as_str()?)));
                 LabelSelector::from_labels(labels)
             }
             _ => LabelSelector::from_json(selector).ok()?,

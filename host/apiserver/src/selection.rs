@@ -71,7 +71,9 @@ impl Selection {
 /// Kubernetes has words of its own for kinds without further fields.
 fn unknown(resource: &Resource, field: &str) -> String {
     if resource.builtin && resource.selectable.is_empty() {
-        return format!("{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
+        return format!(
+            "{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+        );
     }
     format!("field label not supported: {field}")
 }

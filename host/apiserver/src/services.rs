@@ -66,7 +66,8 @@ fn wants_ports(service: &Value) -> bool {
     match path::str_at(service, &["spec", "type"]) {
         "NodePort" => true,
         "LoadBalancer" => {
-            path::get(service, &["spec", "allocateLoadBalancerNodePorts"]).and_then(Value::as_bool) != Some(false)
+            path::get(service, &["spec", "allocateLoadBalancerNodePorts"]).and_then(Value::as_bool)
+                != Some(false)
         }
         _ => false,
     }
@@ -90,14 +91,19 @@ fn addresses(service: &mut Value, snapshot: &Snapshot) -> Result<(), ApiError> {
             let ip = text.split_once("\"clusterIP\":\"").and_then(|(_, rest)| rest.split('"').next());
             ips.extend(ip.map(str::to_owned));
             let numbers = text.split("\"nodePort\":").skip(1);
-            ports.extend(numbers.filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()));
+            ports
+                .extend(numbers.filter_map(|rest| {
+                    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()
+                }));
         }
     }
     let seed = uuid::Uuid::new_v4().as_fields().0;
     if needs_ip {
         // The first addresses are left for those who ask for one by name.
         let free = (0..ADDRESSES - 512)
-            .map(|step| Ipv4Addr::from(FIRST + 256 + (seed.wrapping_add(step)) % (ADDRESSES - 512)).to_string())
+            .map(|step| {
+                Ipv4Addr::from(FIRST + 256 + (seed.wrapping_add(step)) % (ADDRESSES - 512)).to_string()
+            })
             .find(|ip| !ips.contains(ip));
         let ip = free.ok_or_else(|| ApiError::internal("failed to allocate IP: range is full"))?;
         path::set(service, &["spec", "clusterIP"], json!(ip));
@@ -122,8 +128,11 @@ fn addresses(service: &mut Value, snapshot: &Snapshot) -> Result<(), ApiError> {
             if port.get("nodePort").and_then(Value::as_i64).unwrap_or_default() != 0 {
                 continue;
             }
-            let free = (0..PORTS).map(|step| FIRST_PORT + seed.wrapping_add(step) % PORTS).find(|p| !ports.contains(p));
-            let node = free.ok_or_else(|| ApiError::internal("failed to allocate a nodePort: range is full"))?;
+            let free = (0..PORTS)
+                .map(|step| FIRST_PORT + seed.wrapping_add(step) % PORTS)
+                .find(|p| !ports.contains(p));
+            let node =
+                free.ok_or_else(|| ApiError::internal("failed to allocate a nodePort: range is full"))?;
             ports.insert(node);
             if let Some(map) = port.as_object_mut() {
                 map.insert("nodePort".into(), json!(node));

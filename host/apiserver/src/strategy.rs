@@ -66,8 +66,16 @@ const CONDITIONAL: &[&str] = &[
     "MutatingAdmissionPolicyBinding",
 ];
 
-const CREATED_ON_UPDATE: &[&str] =
-    &["Endpoints", "Event", "LimitRange", "Lease", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"];
+const CREATED_ON_UPDATE: &[&str] = &[
+    "Endpoints",
+    "Event",
+    "LimitRange",
+    "Lease",
+    "Role",
+    "RoleBinding",
+    "ClusterRole",
+    "ClusterRoleBinding",
+];
 
 const RETURNED: &[&str] = &[
     "Pod",

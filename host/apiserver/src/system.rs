@@ -65,7 +65,12 @@ pub(crate) async fn modify(
 }
 
 /// A built-in resource.
-pub(crate) fn builtin(server: &Server, group: &str, version: &str, plural: &str) -> Result<Arc<Resource>, ApiError> {
+pub(crate) fn builtin(
+    server: &Server,
+    group: &str,
+    version: &str,
+    plural: &str,
+) -> Result<Arc<Resource>, ApiError> {
     server
         .registry()
         .get(group, version, plural)

@@ -10,7 +10,10 @@ use windlass_object::meta::Meta as _;
 
 pub(crate) async fn update(server: &Server, mut call: Call) -> Result<Outcome, ApiError> {
     let Some(mut object) = call.body.take() else {
-        return Err(ApiError::bad_request(format!("a body is needed: the {} as it should be", call.resource.kind)));
+        return Err(ApiError::bad_request(format!(
+            "a body is needed: the {} as it should be",
+            call.resource.kind
+        )));
     };
     if call.subresource == "scale" {
         return scale::update(server, call, object).await;

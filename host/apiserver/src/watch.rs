@@ -5,10 +5,10 @@ use crate::handler::{Call, EventType, Options, Outcome, WatchEvent};
 use crate::item::Item;
 use crate::limits::{BOOKMARK_SECONDS, WATCH_SECONDS};
 use crate::list::{refuse, revision};
+use crate::present;
 use crate::registry::Resource;
 use crate::selection::Selection;
 use crate::server::Server;
-use crate::present;
 use futures::stream;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -55,7 +55,8 @@ fn check(options: &Options) -> Result<(), ApiError> {
             causes.push(Cause::not_supported(field, &json!(matching), &[NOT_OLDER]));
         }
         if options.continue_token.is_some() {
-            causes.push(Cause::forbidden(field, "resourceVersionMatch is forbidden when continue is provided"));
+            causes
+                .push(Cause::forbidden(field, "resourceVersionMatch is forbidden when continue is provided"));
         }
     }
     refuse(causes)
@@ -85,9 +86,11 @@ fn begin(server: &Server, call: &Call, mut selection: Selection) -> Result<Begun
     let resource = call.resource.clone();
     let options = &call.options;
     let name = if call.name.is_empty() { selection.name.clone() } else { Some(call.name.clone()) };
-    let namespace = if call.namespace.is_empty() { selection.namespace.take() } else { Some(call.namespace.clone()) };
+    let namespace =
+        if call.namespace.is_empty() { selection.namespace.take() } else { Some(call.namespace.clone()) };
     let namespace = namespace.unwrap_or_default();
-    let only = name.filter(|_| !resource.namespaced || !namespace.is_empty()).map(|n| resource.key(&namespace, &n));
+    let only =
+        name.filter(|_| !resource.namespaced || !namespace.is_empty()).map(|n| resource.key(&namespace, &n));
     let prefix = only.clone().unwrap_or_else(|| resource.range(&namespace));
     let store = server.store();
     let asked = options.resource_version.as_deref().filter(|text| *text != "0").map(revision).transpose()?;
@@ -185,7 +188,10 @@ impl State {
 
     fn still_served(&self) -> bool {
         let Resource { group, version, resource, incarnation, .. } = self.resource.as_ref();
-        self.server.registry().get(group, version, resource).is_some_and(|now| now.incarnation == *incarnation)
+        self.server
+            .registry()
+            .get(group, version, resource)
+            .is_some_and(|now| now.incarnation == *incarnation)
     }
 
     /// The event as this watch sees it, if it does.
@@ -193,7 +199,8 @@ impl State {
         if self.only.as_deref().is_some_and(|only| only != &*event.key) {
             return None;
         }
-        let selects = |entry: &Entry| self.selection.is_everything() || self.selection.matches(&entry.json_uncached());
+        let selects =
+            |entry: &Entry| self.selection.is_everything() || self.selection.matches(&entry.json_uncached());
         let before = event.previous.as_ref().is_some_and(selects);
         let after = event.new.as_ref().is_some_and(selects);
         let (kind, item) = match (before, after) {
@@ -239,9 +246,7 @@ fn bookmark(resource: &Resource, revision: u64, end_of_initial: bool) -> WatchEv
         "kind": resource.kind,
         "metadata": {"resourceVersion": revision.to_string()},
     });
-    if end_of_initial
-        && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
-    {
+    if end_of_initial && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.insert("annotations".into(), json!({INITIAL_EVENTS_END: "true"}));
     }
     WatchEvent::new(EventType::Bookmark, Item::value_of(object))

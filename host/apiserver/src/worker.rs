@@ -48,7 +48,12 @@ pub(crate) fn start(server: &Server, shared: &Shared) -> UnboundedSender<Task> {
     sender
 }
 
-async fn run(server: Server, shared: Shared, again: UnboundedSender<Task>, mut tasks: UnboundedReceiver<Task>) {
+async fn run(
+    server: Server,
+    shared: Shared,
+    again: UnboundedSender<Task>,
+    mut tasks: UnboundedReceiver<Task>,
+) {
     let stopping = server.stopping();
     let mut stages: HashMap<Task, Stage> = HashMap::new();
     let mut queue: VecDeque<Task> = VecDeque::new();

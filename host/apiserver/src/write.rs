@@ -85,12 +85,13 @@ pub(crate) async fn change(
         check_uid(call, &live, &new)?;
         settle(call, &live, &mut new);
         meta_rules::carry(&live, &mut new);
-        kinds::on_update(server, call, &live, &mut new)?;
-        new = admitted(server, call, new, &live)?;
-        bump(resource, &live, &mut new);
+        // Before what the server adds: nobody owns that.
         if !applied {
             apply::update(resource.schema.view(), Some(live.as_ref()), &mut new, &manager(call));
         }
+        kinds::on_update(server, call, &live, &mut new)?;
+        new = admitted(server, call, new, &live)?;
+        bump(resource, &live, &mut new);
         if meta_rules::same(&live, &new) {
             return Ok(Changed::Kept(present::present(resource, entry)));
         }
@@ -150,8 +151,11 @@ fn check_uid(call: &Call, live: &Value, new: &Value) -> Result<(), ApiError> {
     if new.uid().is_empty() || new.uid() == live.uid() {
         return Ok(());
     }
-    let detail =
-        format!("Precondition failed: UID in precondition: {}, UID in object meta: {}", new.uid(), live.uid());
+    let detail = format!(
+        "Precondition failed: UID in precondition: {}, UID in object meta: {}",
+        new.uid(),
+        live.uid()
+    );
     Err(ApiError::conflict(call.resource.target(&call.name), &detail))
 }
 
@@ -240,8 +244,8 @@ fn bump(resource: &Resource, live: &Value, new: &mut Value) {
     let same = size(before) == size(after)
         && before.iter().filter(|(key, _)| counted(key)).all(|(key, value)| after.get(key) == Some(value));
     let annotations = |object: &Value| object.get("metadata").and_then(|m| m.get("annotations")).cloned();
-    let differs = !same
-        || (resource.facts.generation_of_annotations && annotations(live) != annotations(new));
+    let differs =
+        !same || (resource.facts.generation_of_annotations && annotations(live) != annotations(new));
     if differs {
         let next = live.generation() + 1;
         new.metadata_mut().insert("generation".into(), next.into());
@@ -250,7 +254,8 @@ fn bump(resource: &Resource, live: &Value, new: &mut Value) {
 
 /// Whether this change takes the last thing that kept a deleted object.
 fn removable(call: &Call, live: &Value, new: &Value) -> bool {
-    let grace = live.get("metadata").and_then(|m| m.get("deletionGracePeriodSeconds")).and_then(Value::as_i64);
+    let grace =
+        live.get("metadata").and_then(|m| m.get("deletionGracePeriodSeconds")).and_then(Value::as_i64);
     live.is_deleting()
         && new.finalizers().is_empty()
         && grace.unwrap_or_default() == 0

@@ -9,7 +9,13 @@
 //! - `quiet: name`: nothing comes.
 //!
 //! In expectations `*` stands for anything there, `~text` for text that contains it; `${name}` is a variable.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failing test should stop where it fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failing test should stop where it fails"
+)]
 
 use axum::body::Body;
 use futures::StreamExt as _;
@@ -78,7 +84,8 @@ async fn play(name: &str, script: &Value) -> (usize, Vec<String>) {
     for (index, step) in steps.iter().enumerate() {
         let step = substitute(step, &stage.variables);
         if let Err(text) = stage.step(&step).await {
-            let title = ["do", "watch", "events", "quiet"].iter().find_map(|key| step[key].as_str()).unwrap_or("?");
+            let title =
+                ["do", "watch", "events", "quiet"].iter().find_map(|key| step[key].as_str()).unwrap_or("?");
             failures.push(format!("{name} step {} ({title}): {text}", index + 1));
             if step["do"].is_string() && failures.len() > 5 {
                 break;
@@ -122,12 +129,16 @@ impl Stage {
         let name = step["events"].as_str().ok_or("a step needs do, watch, events or quiet")?;
         let watching = self.watches.get_mut(name).ok_or("no such watch")?;
         for expected in step["match"].as_array().into_iter().flatten() {
-            let event = tokio::time::timeout(PATIENCE, watching.next()).await.map_err(|_| format!("nothing came, expected {expected}"))?;
+            let event = tokio::time::timeout(PATIENCE, watching.next())
+                .await
+                .map_err(|_| format!("nothing came, expected {expected}"))?;
             let event = event.ok_or(format!("the watch ended, expected {expected}"))?;
             fits(expected, &event, "event").map_err(|text| format!("{text} in {event}"))?;
         }
         if step["end"] == true {
-            let event = tokio::time::timeout(PATIENCE, watching.next()).await.map_err(|_| "it did not end".to_owned())?;
+            let event = tokio::time::timeout(PATIENCE, watching.next())
+                .await
+                .map_err(|_| "it did not end".to_owned())?;
             if let Some(event) = event {
                 return Err(format!("it did not end, but gave {event}"));
             }
@@ -159,7 +170,8 @@ impl Stage {
         let response = self.send(method, path, step).await;
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
-        let body: Value = serde_json::from_slice(&bytes).unwrap_or_else(|_| json!(String::from_utf8_lossy(&bytes)));
+        let body: Value =
+            serde_json::from_slice(&bytes).unwrap_or_else(|_| json!(String::from_utf8_lossy(&bytes)));
         let code = step["code"].as_u64().unwrap_or(200);
         if u64::from(parts.status.as_u16()) != code {
             return Err(format!("code {}, expected {code}: {body}", parts.status.as_u16()));
@@ -214,7 +226,11 @@ fn fits(expected: &Value, value: &Value, at: &str) -> Result<(), String> {
     match (expected, value) {
         (Value::String(any), value) if any == "*" && !value.is_null() => Ok(()),
         (Value::String(part), Value::String(text)) if part.starts_with('~') => {
-            if text.contains(&part[1..]) { Ok(()) } else { Err(format!("{at}: {text:?} lacks {:?}", &part[1..])) }
+            if text.contains(&part[1..]) {
+                Ok(())
+            } else {
+                Err(format!("{at}: {text:?} lacks {:?}", &part[1..]))
+            }
         }
         (Value::Object(expected), Value::Object(map)) => expected.iter().try_for_each(|(key, expected)| {
             fits(expected, map.get(key).unwrap_or(&Value::Null), &format!("{at}.{key}"))
@@ -223,7 +239,11 @@ fn fits(expected: &Value, value: &Value, at: &str) -> Result<(), String> {
             if expected.len() != list.len() {
                 return Err(format!("{at}: {} elements, expected {}", list.len(), expected.len()));
             }
-            expected.iter().zip(list).enumerate().try_for_each(|(i, (e, v))| fits(e, v, &format!("{at}[{i}]")))
+            expected
+                .iter()
+                .zip(list)
+                .enumerate()
+                .try_for_each(|(i, (e, v))| fits(e, v, &format!("{at}[{i}]")))
         }
         (expected, value) if expected == value => Ok(()),
         (expected, value) => Err(format!("{at}: {value}, expected {expected}")),
@@ -240,7 +260,9 @@ fn substitute(value: &Value, variables: &BTreeMap<String, String>) -> Value {
             Value::String(text)
         }
         Value::Array(list) => list.iter().map(|value| substitute(value, variables)).collect(),
-        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), substitute(value, variables))).collect(),
+        Value::Object(map) => {
+            map.iter().map(|(key, value)| (key.clone(), substitute(value, variables))).collect()
+        }
         other => other.clone(),
     }
 }

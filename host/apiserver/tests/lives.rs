@@ -1,5 +1,11 @@
 //! What scripts cannot say: many writers at once, restarts, admission functions, limits.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failing test should stop where it fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failing test should stop where it fails"
+)]
 
 use axum::body::Body;
 use futures::future::join_all;
@@ -56,7 +62,9 @@ async fn one_of_many_creates_wins() {
     let server = memory(Vec::new()).await;
     let creates = (0..20).map(|_| {
         let server = server.clone();
-        tokio::spawn(async move { send(&server, "POST", CONFIG_MAPS, JSON, json!({"metadata": {"name": "a"}})).await.0 })
+        tokio::spawn(async move {
+            send(&server, "POST", CONFIG_MAPS, JSON, json!({"metadata": {"name": "a"}})).await.0
+        })
     });
     let codes: Vec<u16> = join_all(creates).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(codes.iter().filter(|code| **code == 201).count(), 1);
@@ -82,7 +90,9 @@ async fn a_namespace_goes_with_all_that_races_it() {
             assert!(matches!(code.unwrap(), 201 | 403 | 404));
         }
         let gone = async {
-            while send(&server, "GET", &format!("/api/v1/namespaces/{name}"), JSON, Value::Null).await.0 != 404 {
+            while send(&server, "GET", &format!("/api/v1/namespaces/{name}"), JSON, Value::Null).await.0
+                != 404
+            {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
@@ -112,7 +122,8 @@ async fn a_restart_finds_everything_and_finishes_what_was_begun() {
     let path = folder.join("data.redb");
     let (owner, revision) = {
         let database = Database::open(&path, Options::default()).unwrap();
-        let server = Server::start(ServerOptions::new("first", database.keyspace("k").unwrap())).await.unwrap();
+        let server =
+            Server::start(ServerOptions::new("first", database.keyspace("k").unwrap())).await.unwrap();
         let crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         assert_eq!(send(&server, "POST", crds, JSON, crd()).await.0, 201);
         let thing = json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"a": 1}});
@@ -138,7 +149,9 @@ async fn a_restart_finds_everything_and_finishes_what_was_begun() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), gone).await.unwrap_or_else(|_| panic!("the child of {owner} stays"));
+    tokio::time::timeout(Duration::from_secs(10), gone)
+        .await
+        .unwrap_or_else(|_| panic!("the child of {owner} stays"));
     server.stop();
     drop(server);
     let _ = std::fs::remove_dir_all(&folder);
@@ -170,7 +183,9 @@ impl Admission for Hook {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn admission_changes_and_refuses() {
     let server = memory(vec![Arc::new(Hook)]).await;
-    let (code, object) = send(&server, "POST", CONFIG_MAPS, JSON, json!({"metadata": {"name": "a"}, "data": {"x": "y"}})).await;
+    let (code, object) =
+        send(&server, "POST", CONFIG_MAPS, JSON, json!({"metadata": {"name": "a"}, "data": {"x": "y"}}))
+            .await;
     assert_eq!((code, &object["data"]["by"]), (201, &json!(Identity::system().user)));
     let (code, status) = send(&server, "POST", CONFIG_MAPS, JSON, json!({"metadata": {"name": "bad"}})).await;
     assert_eq!(code, 403);
@@ -182,13 +197,28 @@ async fn admission_changes_and_refuses() {
 async fn limits_hold() {
     let server = memory(Vec::new()).await;
     let big = "x".repeat(1024 * 1024 + 1);
-    let (code, status) = send(&server, "POST", CONFIG_MAPS, JSON, json!({"metadata": {"name": "a"}, "data": {"x": big}})).await;
+    let (code, status) =
+        send(&server, "POST", CONFIG_MAPS, JSON, json!({"metadata": {"name": "a"}, "data": {"x": big}}))
+            .await;
     assert_eq!((code, &status["reason"]), (422, &json!("Invalid")));
     let annotation = "x".repeat(256 * 1024);
     let object = json!({"metadata": {"name": "a", "annotations": {"x": annotation}}});
     let (code, status) = send(&server, "POST", CONFIG_MAPS, JSON, object).await;
     assert_eq!(code, 422);
-    assert!(status["message"].as_str().unwrap().contains("metadata.annotations: Too long: may not be more than 262144 bytes"), "{status}");
-    let (code, _) = send(&server, "POST", CONFIG_MAPS, JSON, json!({"metadata": {"name": "a"}, "data": {"x": "x".repeat(4 * 1024 * 1024)}})).await;
+    assert!(
+        status["message"]
+            .as_str()
+            .unwrap()
+            .contains("metadata.annotations: Too long: may not be more than 262144 bytes"),
+        "{status}"
+    );
+    let (code, _) = send(
+        &server,
+        "POST",
+        CONFIG_MAPS,
+        JSON,
+        json!({"metadata": {"name": "a"}, "data": {"x": "x".repeat(4 * 1024 * 1024)}}),
+    )
+    .await;
     assert_eq!(code, 413);
 }

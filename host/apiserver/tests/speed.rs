@@ -1,5 +1,11 @@
 //! Figures, not truths: `cargo test --release -p windlass-apiserver --test speed -- --ignored --nocapture`.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failing test should stop where it fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failing test should stop where it fails"
+)]
 #![allow(clippy::print_stdout, reason = "its output is its purpose")]
 
 use axum::body::Body;
@@ -27,7 +33,8 @@ async fn many(server: &Server, count: usize, object: impl Fn(usize) -> Value) ->
         .map(|index| {
             let object = object(index);
             async move {
-                let (code, body) = send(server, "POST", "/api/v1/namespaces/default/configmaps", object).await;
+                let (code, body) =
+                    send(server, "POST", "/api/v1/namespaces/default/configmaps", object).await;
                 assert_eq!(code, 201, "{}", String::from_utf8_lossy(&body));
             }
         })
@@ -43,12 +50,11 @@ async fn speed() {
     const COUNT: usize = 10_000;
     let database = Database::memory(Options::default());
     let started = Instant::now();
-    let server = Server::start(ServerOptions::new("speed", database.keyspace("speed").unwrap())).await.unwrap();
+    let server =
+        Server::start(ServerOptions::new("speed", database.keyspace("speed").unwrap())).await.unwrap();
     println!("start: {:?}", started.elapsed());
     let payload = "x".repeat(900);
-    let plain = |index: usize| {
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("c{index}")}, "data": {"payload": payload}})
-    };
+    let plain = |index: usize| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("c{index}")}, "data": {"payload": payload}});
     let took = many(&server, COUNT, plain).await;
     println!("create: {:.0} per s", COUNT as f64 / took.as_secs_f64());
     let start = Instant::now();
@@ -59,12 +65,13 @@ async fn speed() {
         send(&server, "GET", &format!("/api/v1/namespaces/default/configmaps/c{index}"), Value::Null).await;
     }
     println!("get: {:?}", start.elapsed() / 1000);
-    let owner = send(&server, "POST", "/api/v1/namespaces/default/secrets", json!({"metadata": {"name": "o"}})).await.1;
+    let owner =
+        send(&server, "POST", "/api/v1/namespaces/default/secrets", json!({"metadata": {"name": "o"}}))
+            .await
+            .1;
     let owner: Value = serde_json::from_slice(&owner).unwrap();
     let uid = owner["metadata"]["uid"].as_str().unwrap().to_owned();
-    let owned = |index: usize| {
-        json!({"metadata": {"name": format!("d{index}"), "ownerReferences": [{"apiVersion": "v1", "kind": "Secret", "name": "o", "uid": uid}]}})
-    };
+    let owned = |index: usize| json!({"metadata": {"name": format!("d{index}"), "ownerReferences": [{"apiVersion": "v1", "kind": "Secret", "name": "o", "uid": uid}]}});
     let took = many(&server, COUNT, owned).await;
     println!("create with owner: {:.0} per s", COUNT as f64 / took.as_secs_f64());
     let start = Instant::now();

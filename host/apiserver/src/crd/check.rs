@@ -8,8 +8,13 @@ use windlass_schema::structural;
 
 /// Faults of a CRD, new or changed.
 pub(crate) fn check(crd: &Value, causes: &mut Vec<Cause>) {
-    for (index, version) in path::list_at(crd, &["spec", "versions"]).iter().enumerate() {
-        let at = format!("spec.versions[{index}].schema.openAPIV3Schema");
+    let versions = path::list_at(crd, &["spec", "versions"]);
+    for (index, version) in versions.iter().enumerate() {
+        // A single version's schema is told of as Kubernetes keeps it: the CRD's own.
+        let at = match versions.len() {
+            1 => "spec.validation.openAPIV3Schema".to_owned(),
+            _ => format!("spec.versions[{index}].schema.openAPIV3Schema"),
+        };
         match path::get(version, &["schema", "openAPIV3Schema"]).filter(|schema| !schema.is_null()) {
             None => causes.push(Cause::required(&at, "schemas are required")),
             Some(schema) => {
@@ -19,8 +24,7 @@ pub(crate) fn check(crd: &Value, causes: &mut Vec<Cause>) {
             }
         }
     }
-    let known: Vec<&str> =
-        path::list_at(crd, &["spec", "versions"]).iter().map(|v| path::str_at(v, &["name"])).collect();
+    let known: Vec<&str> = versions.iter().map(|v| path::str_at(v, &["name"])).collect();
     for (index, stored) in path::list_at(crd, &["status", "storedVersions"]).iter().enumerate() {
         let name = stored.as_str().unwrap_or_default();
         if !known.contains(&name) {

@@ -100,5 +100,8 @@ pub(crate) fn waits_for_names(crd: &Value) -> bool {
 
 /// The prefix under which a CRD's objects are kept.
 pub(crate) fn objects_of(crd: &Value) -> String {
-    crate::builtin::prefix(path::str_at(crd, &["spec", "group"]), path::str_at(crd, &["status", "acceptedNames", "plural"]))
+    crate::builtin::prefix(
+        path::str_at(crd, &["spec", "group"]),
+        path::str_at(crd, &["status", "acceptedNames", "plural"]),
+    )
 }

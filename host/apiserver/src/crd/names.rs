@@ -75,7 +75,11 @@ fn conflict(server: &Server, crd: &Value) -> Option<(&'static str, String)> {
         .map(AsRef::as_ref)
         .filter(|r| r.group == group && (r.builtin || r.crd_uid != uid) && (r.builtin || r.prefix != own))
         .collect();
-    let resources = |name: &str| others.iter().any(|r| r.resource == name || r.singular == name || r.short_names.iter().any(|s| s == name));
+    let resources = |name: &str| {
+        others
+            .iter()
+            .any(|r| r.resource == name || r.singular == name || r.short_names.iter().any(|s| s == name))
+    };
     let kinds = |name: &str| others.iter().any(|r| r.kind == name || r.list_kind == name);
     let used = |name: &str| format!("{name:?} is already in use");
     for (field, reason) in [("plural", "PluralConflict"), ("singular", "SingularConflict")] {
@@ -102,7 +106,10 @@ fn conflict(server: &Server, crd: &Value) -> Option<(&'static str, String)> {
 pub(crate) fn mark_terminating(crd: &mut Value) {
     crd.add_finalizer(FINALIZER);
     let mut conditions = path::list_at(crd, &["status", "conditions"]).to_vec();
-    let message = "CustomResource deletion is in progress";
-    condition::set(&mut conditions, Condition::new("Terminating", "True", "InstanceDeletionInProgress", message));
+    let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
+    condition::set(
+        &mut conditions,
+        Condition::new("Terminating", "True", "InstanceDeletionPending", message),
+    );
     path::set(crd, &["status", "conditions"], Value::Array(conditions));
 }

@@ -1,7 +1,7 @@
 //! From a CRD to the resources it serves, one for each served version.
 
 use crate::builtin::{prefix, storage_hash};
-use crate::registry::{ArenaRef, Columns, Resource, ScalePaths, Schema, Subresource};
+use crate::registry::{ArenaRef, Columns, Resource, ScalePaths, Schema, Subresource, version_rank};
 use crate::strategy::Facts;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -17,7 +17,8 @@ const CHANGE: &[&str] = &["get", "patch", "update"];
 /// All served versions.
 pub(super) fn resources(crd: &Value) -> Vec<Resource> {
     let versions = path::list_at(crd, &["spec", "versions"]);
-    let storage = versions.iter().find(|v| path::bool_at(v, &["storage"])).map(|v| path::str_at(v, &["name"]));
+    let storage =
+        versions.iter().find(|v| path::bool_at(v, &["storage"])).map(|v| path::str_at(v, &["name"]));
     let storage = storage.unwrap_or_default();
     versions
         .iter()
@@ -35,9 +36,9 @@ fn resource(crd: &Value, version: &Value, storage: &str) -> Resource {
         path::list_at(accepted, &[key]).iter().filter_map(Value::as_str).map(str::to_owned).collect()
     };
     let (plural, kind) = (text("plural"), text("kind"));
-    let schema_json = path::get(version, &["schema", "openAPIV3Schema"]).cloned().unwrap_or_else(|| {
-        json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})
-    });
+    let schema_json = path::get(version, &["schema", "openAPIV3Schema"])
+        .cloned()
+        .unwrap_or_else(|| json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}));
     let (schema, has_defaults) = schema(crd.name(), &schema_json);
     let status = path::get(version, &["subresources", "status"]).is_some_and(|s| !s.is_null());
     let scale = path::get(version, &["subresources", "scale"]).filter(|s| !s.is_null()).map(scale_paths);
@@ -72,10 +73,7 @@ fn resource(crd: &Value, version: &Value, storage: &str) -> Resource {
         columns: Columns::Custom(Arc::new(columns)),
         scale,
         selectable: selectable.collect(),
-        deprecation: path::bool_at(version, &["deprecated"]).then(|| {
-            let given = path::str_at(version, &["deprecationWarning"]);
-            if given.is_empty() { format!("{group}/{name} {kind} is deprecated") } else { given.to_owned() }
-        }),
+        deprecation: deprecation(crd, version, group, name, &kind),
         crd_uid: crd.uid().to_owned(),
         storage_hash: storage_hash(group, storage, &kind),
         // An object written under an earlier schema lacks the defaults of this one.
@@ -86,6 +84,25 @@ fn resource(crd: &Value, version: &Value, storage: &str) -> Resource {
         resource: plural,
         kind,
     }
+}
+
+/// The warning of a deprecated version: as given, else with the version to use instead.
+fn deprecation(crd: &Value, version: &Value, group: &str, name: &str, kind: &str) -> Option<String> {
+    if !path::bool_at(version, &["deprecated"]) {
+        return None;
+    }
+    let given = path::str_at(version, &["deprecationWarning"]);
+    if !given.is_empty() {
+        return Some(given.to_owned());
+    }
+    let better = path::list_at(crd, &["spec", "versions"])
+        .iter()
+        .filter(|other| path::bool_at(other, &["served"]) && !path::bool_at(other, &["deprecated"]))
+        .map(|other| path::str_at(other, &["name"]))
+        .filter(|other| version_rank(other) > version_rank(name))
+        .max_by_key(|other| version_rank(other));
+    let hint = better.map(|better| format!("; use {group}/{better} {kind}")).unwrap_or_default();
+    Some(format!("{group}/{name} {kind} is deprecated{hint}"))
 }
 
 fn schema(crd: &str, json: &Value) -> (Schema, bool) {

@@ -165,7 +165,11 @@ fn encode_list(list: &List) -> Bytes {
         if index > 0 {
             out.push(b',');
         }
-        item.append(&mut out);
+        if list.resource.builtin {
+            item.append_bare(&mut out);
+        } else {
+            item.append(&mut out);
+        }
     }
     out.extend_from_slice(b"]}");
     Bytes::from(out)

@@ -83,8 +83,11 @@ pub(crate) async fn collect(server: &Server, shared: &Shared, key: &str) -> Resu
     } else {
         Propagation::Background
     };
-    let deletion =
-        Deletion { uid: Some(object.uid().to_owned()), propagation: Some(propagation), ..Deletion::default() };
+    let deletion = Deletion {
+        uid: Some(object.uid().to_owned()),
+        propagation: Some(propagation),
+        ..Deletion::default()
+    };
     let call = system::call(&resource, &namespace, &name);
     match delete::delete_object(server, &call, &deletion).await {
         Ok(_) => Ok(()),
@@ -114,7 +117,10 @@ fn look(
         let waits = shared.graph().waits(text("uid"));
         return (if waits { State::Waiting } else { State::Solid }, false);
     }
-    (State::Absent, resource.namespaced && elsewhere(snapshot, resource, namespace, text("name"), text("uid")))
+    (
+        State::Absent,
+        resource.namespaced && elsewhere(snapshot, resource, namespace, text("name"), text("uid")),
+    )
 }
 
 /// Whether an owner lives in another namespace than its dependent: an error worth telling.
@@ -122,7 +128,9 @@ fn elsewhere(snapshot: &Snapshot, resource: &Resource, namespace: &str, name: &s
     snapshot.range("/core/namespaces/", None).any(|(key, _)| {
         let other = key.rsplit('/').next().unwrap_or_default();
         other != namespace
-            && snapshot.get(&resource.key(other, name)).is_some_and(|entry| entry.json_uncached().uid() == uid)
+            && snapshot
+                .get(&resource.key(other, name))
+                .is_some_and(|entry| entry.json_uncached().uid() == uid)
     })
 }
 
@@ -138,7 +146,9 @@ async fn disown(
     system::modify(server, &call, |object| {
         let metadata = object.metadata_mut();
         if let Some(Value::Array(list)) = metadata.get_mut("ownerReferences") {
-            list.retain(|o| o.get("uid").and_then(Value::as_str).is_none_or(|uid| !owners.iter().any(|gone| gone == uid)));
+            list.retain(|o| {
+                o.get("uid").and_then(Value::as_str).is_none_or(|uid| !owners.iter().any(|gone| gone == uid))
+            });
             if list.is_empty() {
                 metadata.remove("ownerReferences");
             }
@@ -189,7 +199,14 @@ pub(crate) async fn orphan(server: &Server, shared: &Shared, key: &str) -> Resul
     let dependents = shared.graph().dependents(&uid);
     for key in dependents {
         let Some(dependent) = find(server, &snapshot, &key) else { continue };
-        disown(server, &dependent.resource, &dependent.namespace, &dependent.name, std::slice::from_ref(&uid)).await?;
+        disown(
+            server,
+            &dependent.resource,
+            &dependent.namespace,
+            &dependent.name,
+            std::slice::from_ref(&uid),
+        )
+        .await?;
     }
     unfinalize(server, &found, ORPHAN).await
 }

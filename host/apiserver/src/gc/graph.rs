@@ -42,7 +42,9 @@ impl Graph {
             self.relate(key, owners, &mut tasks);
         }
         match (new, previous) {
-            (Some(entry), _) if mentions(new, "\"deletionTimestamp\":") && mentions(new, "\"finalizers\":[") => {
+            (Some(entry), _)
+                if mentions(new, "\"deletionTimestamp\":") && mentions(new, "\"finalizers\":[") =>
+            {
                 self.deleting(key, &entry.json_uncached(), &mut tasks);
             }
             (None, Some(entry)) if !self.by_owner.is_empty() || !self.waiting.is_empty() => {
@@ -155,7 +157,10 @@ mod tests {
     fn a_dependent_is_looked_at_when_its_owner_goes() {
         let mut graph = Graph::default();
         let owner = entry(1, &json!({"metadata": {"name": "o", "uid": "u"}}));
-        let dependent = entry(2, &json!({"metadata": {"name": "d", "uid": "v", "ownerReferences": [{"uid": "u", "blockOwnerDeletion": true}]}}));
+        let dependent = entry(
+            2,
+            &json!({"metadata": {"name": "d", "uid": "v", "ownerReferences": [{"uid": "u", "blockOwnerDeletion": true}]}}),
+        );
         graph.observe("/core/configmaps/d/o", None, Some(&owner));
         let first = graph.observe("/core/configmaps/d/d", None, Some(&dependent));
         assert_eq!(first, [Task::Collect("/core/configmaps/d/d".into())]);
