@@ -60,7 +60,8 @@ fn find_program(folder: &Path) -> Option<PathBuf> {
     let entries: Vec<_> = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
     let elf = |path: &PathBuf| {
         let mut magic = [0; 4];
-        std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == *b"\x7fELF"
+        std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
+            && magic == *b"\x7fELF"
     };
     entries
         .iter()
