@@ -35,6 +35,7 @@ pub(crate) struct Controller {
     context: Context,
     recorder: Recorder,
     watches: Arc<watches::Watches>,
+    queue: Queue<ObjectKey>,
     /// Generations that were applied, by the Work's uid, until its status says so.
     applied: Arc<Mutex<HashMap<String, i64>>>,
 }
@@ -77,6 +78,7 @@ pub(crate) fn start(context: &Context) {
         context: context.clone(),
         recorder: context.recorder("execution-controller"),
         watches: Arc::new(watches::Watches::new(queue.clone())),
+        queue: queue.clone(),
         applied: Arc::default(),
     };
     context.run(queue, context.options.workers, move |key| controller.clone().reconcile(key));
@@ -145,7 +147,20 @@ impl Controller {
         }
         self.report(work, Some(&errors), &live).await?;
         self.applied().remove(work.uid());
+        live.iter().for_each(|object| self.wake_waiting(member, object));
         if errors.is_empty() { Ok(Action::Done) } else { Err(Error::Apply(errors.join("; "))) }
+    }
+
+    /// Works that failed for want of this object needn't wait out their pause.
+    fn wake_waiting(&self, member: &Member, live: &Value) {
+        if !matches!(live.kind(), "Namespace" | "CustomResourceDefinition") {
+            return;
+        }
+        for work in self.context.kinds.works.by_index(BY_CLUSTER, member.name()) {
+            if plan::waited_for(&work, live) {
+                self.queue.add(ObjectKey::of(&work));
+            }
+        }
     }
 
     fn applied(&self) -> MutexGuard<'_, HashMap<String, i64>> {

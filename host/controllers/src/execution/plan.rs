@@ -96,6 +96,23 @@ pub(super) fn check_owner(manifest: &Value, live: &Value, cluster: &str) -> Resu
     }
 }
 
+/// A Work that failed may have waited for this object of its member: the namespace of what it holds, or the
+/// definition of its kind.
+pub(super) fn waited_for(work: &Value, live: &Value) -> bool {
+    if condition::status(condition::of(work), APPLIED) != Some("False") || live.is_deleting() {
+        return false;
+    }
+    match (live.api_version(), live.kind()) {
+        ("v1", "Namespace") => manifests(work).iter().any(|manifest| manifest.namespace() == live.name()),
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition") => {
+            let (group, kind) = (str_at(live, &["spec", "group"]), str_at(live, &["spec", "names", "kind"]));
+            let is_of_kind = |manifest: &Value| manifest.gvk().group == group && manifest.kind() == kind;
+            condition::is_true(condition::of(live), "Established") && manifests(work).iter().any(is_of_kind)
+        }
+        _ => false,
+    }
+}
+
 /// Whether everything that is desired is there. What a member adds (defaults, its own keys) is no difference.
 pub(super) fn covers(live: &Value, desired: &Value) -> bool {
     match (desired, live) {
@@ -200,6 +217,28 @@ mod tests {
         assert!(check_owner(&manifest, &live, "m1").unwrap_err().contains("karmada-es-m1/one"));
         manifest.set_annotation(ANNOTATION_CONFLICT_RESOLUTION, CONFLICT_OVERWRITE);
         assert!(check_owner(&manifest, &live, "m1").is_ok());
+    }
+
+    #[test]
+    fn works_wait_for_their_namespace_and_kind() {
+        let failed = |manifest: Value| {
+            json!({
+                "spec": {"workload": {"manifests": [manifest]}},
+                "status": {"conditions": [{"type": "Applied", "status": "False"}]},
+            })
+        };
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
+        let settings = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"}});
+        assert!(waited_for(&failed(settings.clone()), &namespace));
+        assert!(!waited_for(&json!({"spec": {"workload": {"manifests": [settings]}}}), &namespace));
+        let mut definition = json!({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "spec": {"group": "g.example", "names": {"kind": "Thing"}},
+        });
+        let thing = failed(json!({"apiVersion": "g.example/v1", "kind": "Thing", "metadata": {"name": "t"}}));
+        assert!(!waited_for(&thing, &definition), "not served yet");
+        definition["status"] = json!({"conditions": [{"type": "Established", "status": "True"}]});
+        assert!(waited_for(&thing, &definition));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use windlass_api::labels::{LABEL_SKIP_AUTO_PROPAGATION, VALUE_TRUE};
 use windlass_api::names;
 use windlass_object::meta::Meta;
+use windlass_object::path::str_at;
 use windlass_policy::{ClusterFacts, overrides, work};
 use windlass_runtime::objects::is_already_exists;
 use windlass_runtime::{Action, Queue};
@@ -51,9 +52,25 @@ pub(crate) fn start(context: &Context) {
     context.kinds.cluster_overrides.on_change(move |_| {
         namespaces.list().iter().for_each(|namespace| keys.add(namespace.name().to_owned()));
     });
+    // A Work that somebody else deletes or edits is put right; a first sight of it is our own doing.
+    let keys = queue.clone();
+    context.kinds.works.on_change(move |change| {
+        if change.old.is_some()
+            && change.is_of_spec()
+            && let Some(name) = change.object().and_then(|work| namespace_of(work))
+        {
+            keys.add(name);
+        }
+    });
     let skipped = crate::detector::whole_names(&context.options.skipped_namespaces);
     let controller = Controller { context: context.clone(), skipped: Arc::new(skipped) };
     context.run(queue, 2, move |name| controller.clone().reconcile(name));
+}
+
+/// The namespace that a Work of ours holds.
+fn namespace_of(work: &Value) -> Option<String> {
+    let owner = work.owner_references().iter().find(|owner| str_at(owner, &["kind"]) == "Namespace")?;
+    Some(str_at(owner, &["name"]).to_owned())
 }
 
 /// Whether a namespace goes to members at all.
