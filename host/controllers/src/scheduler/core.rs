@@ -33,11 +33,15 @@ impl Effect {
         self.apis || self.capacity || self.other
     }
 
-    /// The binding may be decided otherwise now.
+    /// Bindings that have their place may be decided otherwise now.
+    pub(super) fn moves(&self) -> bool {
+        self.apis || self.other
+    }
+
+    /// This one may.
     pub(super) fn concerns(&self, binding: &Arc<Value>) -> bool {
-        // Room alone moves nothing that has its place; those that wait for room are woken.
         let facts: Vec<&ClusterFacts> = self.versions.iter().collect();
-        (self.apis || self.other) && decide::concerns(binding, &facts)
+        decide::concerns(binding, &facts)
     }
 }
 

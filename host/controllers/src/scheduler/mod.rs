@@ -94,6 +94,10 @@ impl Scheduler {
         if !effect.matters() {
             return;
         }
+        if !effect.moves() {
+            // Room alone moves nothing that has its place.
+            return self.waiting.wake();
+        }
         let concerned: Vec<(String, i32)> = [&self.context.kinds.bindings, &self.context.kinds.cluster_bindings]
             .into_iter()
             .flat_map(Handle::list)

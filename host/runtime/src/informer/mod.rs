@@ -5,6 +5,7 @@
 
 mod frames;
 mod handle;
+mod held;
 mod key;
 mod store;
 mod watch;

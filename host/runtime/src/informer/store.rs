@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use windlass_object::meta::Meta;
 
+use super::held::{Held, Lately};
 use super::key::ObjectKey;
 
 /// A change of one object.
@@ -47,7 +48,7 @@ type IndexFn = Box<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
 
 #[derive(Default)]
 struct Objects {
-    by_key: BTreeMap<ObjectKey, Arc<Value>>,
+    by_key: BTreeMap<ObjectKey, Arc<Held>>,
     indexes: HashMap<&'static str, Index>,
 }
 
@@ -66,6 +67,7 @@ struct Listeners {
 pub(super) struct Store {
     listeners: Mutex<Listeners>,
     objects: RwLock<Objects>,
+    lately: Lately,
     synced: watch::Sender<bool>,
     error: Mutex<Option<String>>,
 }
@@ -75,28 +77,35 @@ impl Store {
         Self {
             listeners: Mutex::default(),
             objects: RwLock::default(),
+            lately: Lately::default(),
             synced: watch::Sender::new(false),
             error: Mutex::default(),
         }
     }
 
     pub(super) fn get(&self, key: &ObjectKey) -> Option<Arc<Value>> {
-        self.read(|o| o.by_key.get(key).cloned())
+        let held = self.read(|o| o.by_key.get(key).cloned())?;
+        Some(held.get(&self.lately))
     }
 
     pub(super) fn list(&self) -> Vec<Arc<Value>> {
-        self.read(|o| o.by_key.values().cloned().collect())
+        self.parsed(self.read(|o| o.by_key.values().cloned().collect()))
     }
 
     pub(super) fn list_in(&self, namespace: &str) -> Vec<Arc<Value>> {
         let start = ObjectKey::new(namespace, "");
-        self.read(|o| {
+        self.parsed(self.read(|o| {
             o.by_key
                 .range(start..)
                 .take_while(|(key, _)| key.namespace == namespace)
                 .map(|(_, v)| v.clone())
                 .collect()
-        })
+        }))
+    }
+
+    /// Parses outside of all locks.
+    fn parsed(&self, held: Vec<Arc<Held>>) -> Vec<Arc<Value>> {
+        held.iter().map(|held| held.get(&self.lately)).collect()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -109,18 +118,18 @@ impl Store {
                 return;
             }
             let mut index = Index { function, keys: HashMap::new() };
-            for (key, object) in &objects.by_key {
-                index.insert(key, object);
+            for (key, held) in &objects.by_key {
+                index.insert(key, &held.get(&self.lately));
             }
             objects.indexes.insert(name, index);
         });
     }
 
     pub(super) fn by_index(&self, name: &str, value: &str) -> Vec<Arc<Value>> {
-        self.read(|o| {
+        self.parsed(self.read(|o| {
             let keys = o.indexes.get(name).and_then(|index| index.keys.get(value));
             keys.into_iter().flatten().filter_map(|key| o.by_key.get(key).cloned()).collect()
-        })
+        }))
     }
 
     pub(super) fn subscribe(&self) -> mpsc::UnboundedReceiver<Change> {
@@ -158,7 +167,7 @@ impl Store {
     pub(super) fn put(&self, object: Arc<Value>) {
         let key = ObjectKey::of(&object);
         let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-        let old = self.write(|objects| objects.put(key.clone(), object.clone()));
+        let old = self.write(|objects| objects.put(key.clone(), &object, &self.lately));
         if old.as_ref().is_some_and(|old| same_version(old, &object)) {
             return;
         }
@@ -169,7 +178,7 @@ impl Store {
     pub(super) fn remove(&self, last: &Value) {
         let key = ObjectKey::of(last);
         let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(old) = self.write(|objects| objects.remove(&key)) else { return };
+        let Some(old) = self.write(|objects| objects.remove(&key, &self.lately)) else { return };
         listeners.tell(Change { key, old: Some(old), new: None, initial: false });
     }
 
@@ -183,13 +192,13 @@ impl Store {
             for object in list {
                 let key = ObjectKey::of(&object);
                 gone.remove(&key);
-                let old = objects.put(key.clone(), object.clone());
+                let old = objects.put(key.clone(), &object, &self.lately);
                 if !old.as_ref().is_some_and(|old| same_version(old, &object)) {
                     changes.push(Change { key, old, new: Some(object), initial });
                 }
             }
             for key in gone {
-                let old = objects.remove(&key);
+                let old = objects.remove(&key, &self.lately);
                 changes.push(Change { key, old, new: None, initial: false });
             }
         });
@@ -206,13 +215,14 @@ impl Store {
     }
 
     fn initial(&self) -> Vec<Change> {
-        let change = |(key, object): (&ObjectKey, &Arc<Value>)| Change {
-            key: key.clone(),
+        let all: Vec<_> = self.read(|o| o.by_key.iter().map(|(key, held)| (key.clone(), held.clone())).collect());
+        let change = |(key, held): (ObjectKey, Arc<Held>)| Change {
+            key,
             old: None,
-            new: Some(object.clone()),
+            new: Some(held.get(&self.lately)),
             initial: true,
         };
-        self.read(|o| o.by_key.iter().map(change).collect())
+        all.into_iter().map(change).collect()
     }
 
     fn read<T>(&self, f: impl FnOnce(&Objects) -> T) -> T {
@@ -239,19 +249,19 @@ impl Listeners {
 }
 
 impl Objects {
-    fn put(&mut self, key: ObjectKey, object: Arc<Value>) -> Option<Arc<Value>> {
-        let old = self.by_key.insert(key.clone(), object.clone());
+    fn put(&mut self, key: ObjectKey, object: &Arc<Value>, lately: &Lately) -> Option<Arc<Value>> {
+        let old = self.by_key.insert(key.clone(), Held::new(object, lately)).map(|held| held.get(lately));
         for index in self.indexes.values_mut() {
             if let Some(old) = &old {
                 index.remove(&key, old);
             }
-            index.insert(&key, &object);
+            index.insert(&key, object);
         }
         old
     }
 
-    fn remove(&mut self, key: &ObjectKey) -> Option<Arc<Value>> {
-        let old = self.by_key.remove(key)?;
+    fn remove(&mut self, key: &ObjectKey, lately: &Lately) -> Option<Arc<Value>> {
+        let old = self.by_key.remove(key)?.get(lately);
         for index in self.indexes.values_mut() {
             index.remove(key, &old);
         }

@@ -41,8 +41,9 @@ pub(crate) fn build() -> Result<()> {
     Ok(())
 }
 
-/// Runs the guests' own tests natively, with the host's compiler.
+/// Lints the guests and runs their own tests natively, with the host's compiler.
 pub(crate) fn test() -> Result<()> {
+    sh(cargo("clippy").args(["--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     sh(cargo("test").args(["--quiet", "--workspace"]))
 }
 

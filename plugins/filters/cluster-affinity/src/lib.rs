@@ -30,7 +30,7 @@ impl From<Cluster> for Placed {
 
 impl Placed {
     fn matches(&self, affinity: &ClusterAffinity) -> bool {
-        let named = |names: &[String]| names.iter().any(|name| *name == self.name);
+        let named = |names: &[String]| names.contains(&self.name);
         !named(&affinity.exclude)
             && (affinity.cluster_names.is_empty() || named(&affinity.cluster_names))
             && affinity
