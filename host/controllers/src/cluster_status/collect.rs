@@ -5,8 +5,13 @@ use crate::kinds::NODES;
 use futures::future::join;
 use http::Request;
 use serde_json::Value;
+use std::time::Duration;
 use windlass_api::cluster::ApiEnablement;
 use windlass_members::{Member, discover};
+
+/// How long a reading waits for the first list of nodes and pods: a member that is ready without its room being known
+/// would be passed over by bindings that ask for room.
+const READ: Duration = Duration::from_secs(2);
 
 /// How a member answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +88,11 @@ pub(super) async fn collect(context: &Context, member: &Member) -> Facts {
     }
     let nodes = member.informers().watch(&*NODES);
     let pods = member.informers().watch(crate::kinds::pods_in_short());
-    if nodes.is_synced() && pods.is_synced() {
+    let read = async {
+        nodes.synced().await;
+        pods.synced().await;
+    };
+    if tokio::time::timeout(READ, read).await.is_ok() {
         facts.nodes = Some(nodes.list());
         facts.pods = pods.list();
     } else {

@@ -33,8 +33,8 @@ const GATHER: Duration = Duration::from_millis(30);
 /// What is remembered of a member between readings.
 struct Followed {
     threshold: threshold::Filter,
-    /// Informers in the member whose changes call for a reading, and the connection they are of.
-    watched: Option<(Arc<Member>, Handle, Handle)>,
+    /// Informers that a reading needs, kept between readings, and the connection they are of.
+    watched: Option<(Arc<Member>, [Handle; 3])>,
 }
 
 #[derive(Clone)]
@@ -120,7 +120,7 @@ impl Controller {
     fn follow(&self, name: &str, member: &Arc<Member>) {
         let mut followed = self.followed();
         let Some(entry) = followed.get_mut(name) else { return };
-        if entry.watched.as_ref().is_some_and(|(held, ..)| Arc::ptr_eq(held, member)) {
+        if entry.watched.as_ref().is_some_and(|(held, _)| Arc::ptr_eq(held, member)) {
             return;
         }
         let definitions = member.informers().watch(&*CRDS);
@@ -133,6 +133,8 @@ impl Controller {
                 }
             });
         }
-        entry.watched = Some((member.clone(), definitions, nodes));
+        // Pods come and go too often to be a cause; a reading finds them here.
+        let pods = member.informers().watch(crate::kinds::pods_in_short());
+        entry.watched = Some((member.clone(), [definitions, nodes, pods]));
     }
 }
