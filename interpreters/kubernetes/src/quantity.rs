@@ -73,7 +73,8 @@ impl Amount {
             number /= 1024;
             steps += 1;
         }
-        format!("{number}{}", ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"][steps])
+        let suffix = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].get(steps).copied().unwrap_or_default();
+        format!("{number}{suffix}")
     }
 }
 
