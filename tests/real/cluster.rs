@@ -18,8 +18,11 @@ pub(crate) struct Cluster {
     folder: PathBuf,
     /// A client that may do everything.
     pub(crate) kubectl: Kubectl,
+    api_flags: Vec<String>,
     // In the order in which they end: clients before servers.
-    processes: Vec<Process>,
+    clients: Vec<Process>,
+    api: Option<Process>,
+    _etcd: Process,
 }
 
 impl Cluster {
@@ -29,38 +32,59 @@ impl Cluster {
         std::fs::create_dir_all(&folder).unwrap();
         let [etcd, peer, api] = free_ports();
         let kubectl = Kubectl::new(&kubeconfig(&folder, pki, name, api));
-        let mut cluster = Self { name: name.to_owned(), folder, kubectl, processes: Vec::new() };
-        let flags = etcd_flags(&cluster.folder, etcd, peer);
-        cluster.run(programs, "etcd", flags);
-        cluster.run(programs, "kube-apiserver", apiserver_flags(pki, etcd, api));
+        let flags = etcd_flags(&folder, etcd, peer);
+        let etcd_process = run(programs, "etcd", &flags, &folder);
+        let api_flags = apiserver_flags(pki, etcd, api);
+        let (name, clients, api) = (name.to_owned(), Vec::new(), None);
+        let mut cluster = Self { name, folder, kubectl, api_flags, clients, api, _etcd: etcd_process };
+        cluster.start_api(programs);
         cluster
     }
 
     /// Once the server answers: controllers and nodes.
     pub(crate) fn complete(&mut self, programs: &Programs, pki: &Pki) {
-        self.kubectl.wait_for_server(&self.processes[0]);
+        self.wait();
         let [manager, scheduler] = free_ports();
         let kubeconfig = self.kubectl.kubeconfig.clone();
-        self.run(programs, "kube-controller-manager", manager_flags(&kubeconfig, pki, manager));
-        self.run(programs, "kube-scheduler", scheduler_flags(&kubeconfig, scheduler));
         let stages = self.folder.join("stages.yaml");
         std::fs::write(&stages, programs.stages()).unwrap();
-        self.run(programs, "kwok", kwok_flags(&kubeconfig, &stages));
+        for (program, flags) in [
+            ("kube-controller-manager", manager_flags(&kubeconfig, pki, manager)),
+            ("kube-scheduler", scheduler_flags(&kubeconfig, scheduler)),
+            ("kwok", kwok_flags(&kubeconfig, &stages)),
+        ] {
+            self.clients.push(run(programs, program, &flags, &self.folder));
+        }
         for number in 1..=NODES {
             self.kubectl.apply(&node(&self.name, number));
         }
     }
 
-    fn run(&mut self, programs: &Programs, program: &str, flags: Vec<String>) {
-        let mut command = Command::new(programs.path(program));
-        command.args(flags);
-        self.processes.insert(0, Process::start(program, command, &self.folder));
+    /// Ends its API server, as a crash would.
+    pub(crate) fn stop_api(&mut self) {
+        self.api = None;
+    }
+
+    /// Starts its API server, again on the same port.
+    pub(crate) fn start_api(&mut self, programs: &Programs) {
+        self.api = Some(run(programs, "kube-apiserver", &self.api_flags, &self.folder));
+    }
+
+    /// Waits until its API server answers.
+    pub(crate) fn wait(&self) {
+        self.kubectl.wait_for_server(self.api.as_ref().unwrap());
     }
 
     /// Its name.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
+}
+
+fn run(programs: &Programs, program: &str, flags: &[String], folder: &Path) -> Process {
+    let mut command = Command::new(programs.path(program));
+    command.args(flags);
+    Process::start(program, command, folder)
 }
 
 /// Ports that nobody listens on. All are held until the last is found, so that they differ.

@@ -14,6 +14,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// kubectl with a kubeconfig.
+#[derive(Clone)]
 pub(crate) struct Kubectl {
     /// The file that it reads.
     pub(crate) kubeconfig: PathBuf,

@@ -55,7 +55,9 @@ fn the_sample_lives_in_real_clusters() {
     }
     steps.step("both have joined");
 
-    let members = clusters.each_ref().map(|cluster| &cluster.kubectl);
+    let [first, second] = &mut clusters;
+    let kubectls = [first.kubectl.clone(), second.kubectl.clone()];
+    let members = kubectls.each_ref();
     apply_sample(&control);
     created(members);
     steps.step("create: the sample is in both, divided 3 to 6, overridden in one");
@@ -69,12 +71,17 @@ fn the_sample_lives_in_real_clusters() {
     steps.step("drift: what was edited or deleted in a member is put right");
     foreign(&control, members);
     steps.step("foreign: what somebody else made in a member is not taken over");
+    outage(&control, first, &programs, members[1]);
+    steps.step("outage: a member that was away caught up, and is watched again");
     delete(&control, members);
     steps.step("delete: gone everywhere");
 }
 
 fn windlass() -> PathBuf {
-    let built = || programs::cache().join("target/debug/windlass");
+    let target = || {
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| programs::cache().join("target"), PathBuf::from)
+    };
+    let built = || target().join("debug/windlass");
     let path = std::env::var_os("WINDLASS_BIN").map_or_else(built, PathBuf::from);
     assert!(
         path.is_file(),
@@ -262,6 +269,27 @@ fn foreign(control: &Kubectl, members: [&Kubectl; 2]) {
     control.ok(&["delete", "configmap", "news", "-n", "shop"]);
     members[1].wait_gone(&news);
     assert_eq!(members[0].get(&news)["data"]["by"], "member1", "it was never ours to delete");
+}
+
+/// While a member's API server is away the others go on; when it is back, it gets what it missed.
+fn outage(control: &Kubectl, away: &mut Cluster, programs: &Programs, other: &Kubectl) {
+    away.stop_api();
+    let patch = json!({"data": {"motto": "closing soon"}}).to_string();
+    control.ok(&["patch", "configmap", "web-settings", "-n", "shop", "--type=merge", "-p", &patch]);
+    other.wait(&SETTINGS, "the other member goes on", |settings| settings["data"]["motto"] == "closing soon");
+    control.wait(
+        &["get", "resourcebinding", "web-settings-configmap", "-n", "shop"],
+        "it says so",
+        |binding| condition(binding, "FullyApplied") == "False",
+    );
+    away.start_api(programs);
+    away.wait();
+    away.kubectl
+        .wait(&SETTINGS, "it got what it missed", |settings| settings["data"]["motto"] == "closing soon");
+    let patch = json!({"data": {"motto": "mine again"}}).to_string();
+    away.kubectl.ok(&["patch", "configmap", "web-settings", "-n", "shop", "--type=merge", "-p", &patch]);
+    away.kubectl
+        .wait(&SETTINGS, "drift is seen again", |settings| settings["data"]["motto"] == "closing soon");
 }
 
 fn delete(control: &Kubectl, members: [&Kubectl; 2]) {
