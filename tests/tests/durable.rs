@@ -12,7 +12,7 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
-use support::{Folder, Kubectl, PATIENCE, Plane, binary, bounded};
+use support::{Folder, Kubectl, PATIENCE, Plane, binary, bounded, pause};
 
 /// How often it is killed during a burst of creates.
 const CRASHES: usize = 3;
@@ -70,7 +70,16 @@ fn create(kubectl: &Kubectl, round: usize, client: usize) -> BTreeMap<String, u6
 }
 
 fn names(kubectl: &Kubectl, context: &str) -> BTreeSet<String> {
-    let line = ["--context", context, "get", "cm", "-n", "burst", "-o", r#"jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}"#];
+    let line = [
+        "--context",
+        context,
+        "get",
+        "cm",
+        "-n",
+        "burst",
+        "-o",
+        r#"jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}"#,
+    ];
     let text = kubectl.ok(&line, None);
     text.lines().filter(|name| name.starts_with('c')).map(str::to_owned).collect()
 }
@@ -112,20 +121,23 @@ fn killed_in_the_middle_of_things() {
         wait_until("the first object is there", || {
             names(plane.kubectl(), "windlass").iter().any(|name| name.starts_with(&first))
         });
-        let pause = sometime(LATEST_CRASH);
-        std::thread::sleep(pause);
+        let after = sometime(LATEST_CRASH);
+        pause(after);
         plane.kill();
         let done: BTreeMap<_, _> = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
         assert!(!done.is_empty(), "nothing was acknowledged in round {round}");
         seen = done.values().copied().max().unwrap().max(seen);
-        println!("round {round}: killed after {pause:?}, {} creates acknowledged", done.len());
+        println!("round {round}: killed after {after:?}, {} creates acknowledged", done.len());
         wanted.extend(done);
 
         plane = start();
         let there = revisions(plane.kubectl());
         for (name, revision) in &wanted {
             let now = there.get(name);
-            assert!(now.is_some_and(|now| now >= revision), "{name}: acknowledged at {revision}, now at {now:?}");
+            assert!(
+                now.is_some_and(|now| now >= revision),
+                "{name}: acknowledged at {revision}, now at {now:?}"
+            );
         }
         let newest = newest(plane.kubectl());
         assert!(newest >= seen, "the newest revision was {seen} and is {newest}");
@@ -169,6 +181,6 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
-        std::thread::sleep(Duration::from_millis(300));
+        pause(Duration::from_millis(300));
     }
 }

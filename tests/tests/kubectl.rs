@@ -14,7 +14,7 @@ use regex::Regex;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use support::{Done, PATIENCE, Plane, bounded};
+use support::{Done, PATIENCE, Plane, bounded, pause};
 
 /// Pause between attempts at something that is to come true.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -51,7 +51,7 @@ struct Step {
 }
 
 /// What must come out of a command. Patterns are regular expressions, `.` matches no end of line.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Expect {
     /// Exit code.
@@ -62,12 +62,6 @@ struct Expect {
     stderr: Vec<String>,
     /// None is found in either.
     absent: Vec<String>,
-}
-
-impl Default for Expect {
-    fn default() -> Self {
-        Self { code: 0, stdout: Vec::new(), stderr: Vec::new(), absent: Vec::new() }
-    }
 }
 
 fn found(pattern: &str, text: &str) -> bool {
@@ -130,7 +124,7 @@ fn attempt(plane: &Plane, step: &Step) -> (Done, Vec<String>) {
     let helper = kubectl.clone();
     let other = words(other);
     let meanwhile = std::thread::spawn(move || {
-        std::thread::sleep(HEAD_START);
+        pause(HEAD_START);
         helper.run(&other, None, PATIENCE)
     });
     let limit = Duration::from_secs(step.within.unwrap_or(20));
@@ -151,7 +145,8 @@ fn sessions() -> PathBuf {
 fn run(name: &str) {
     let path = sessions().join(format!("{name}.yaml"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
-    let session: Session = serde_saphyr::from_str(&text).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+    let session: Session =
+        serde_saphyr::from_str(&text).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
     let sample = support::root().join("deploy/samples/shop");
     let plane = Plane::start(&["--members", "3", "--sample", sample.to_str().unwrap()]);
     plane.wait_for("ready");
@@ -164,7 +159,7 @@ fn run(name: &str) {
             if faults.is_empty() || step.meanwhile.is_some() || begun.elapsed() >= patience {
                 break (done, faults);
             }
-            std::thread::sleep(PAUSE);
+            pause(PAUSE);
         };
         if !faults.is_empty() {
             failed.push(format!(
@@ -203,7 +198,7 @@ fn every_file_is_run() {
         .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
     names.sort();
-    assert_eq!(names, ["bad-input", "changes", "members", "verbs"]);
+    assert_eq!(names, ["bad-input", "changes", "members", "policies", "verbs"]);
 }
 
 #[test]
@@ -219,6 +214,11 @@ fn changes() {
 #[test]
 fn members() {
     run("members");
+}
+
+#[test]
+fn policies() {
+    run("policies");
 }
 
 #[test]

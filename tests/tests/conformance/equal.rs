@@ -35,7 +35,8 @@ fn reduced(value: &Value, amounts: bool) -> Option<Value> {
             (!map.is_empty()).then_some(Value::Object(map))
         }
         Value::Array(items) => {
-            let items: Vec<Value> = items.iter().map(|item| reduced(item, amounts).unwrap_or_default()).collect();
+            let items: Vec<Value> =
+                items.iter().map(|item| reduced(item, amounts).unwrap_or_default()).collect();
             (!items.is_empty()).then_some(Value::Array(items))
         }
         Value::String(_) | Value::Number(_) if amounts => Some(quantity(value)),

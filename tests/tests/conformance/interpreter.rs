@@ -11,9 +11,9 @@ use windlass_interpret::{Chain, Error};
 fn answer(chain: &Chain, case: &Value) -> Result<Option<Value>, Error> {
     let object = &case["object"];
     Ok(match case["operation"].as_str().unwrap() {
-        "InterpretReplica" => chain.interpret_replica(object)?.map(|replica| {
-            json!({"replicas": replica.replicas, "replicaRequirements": replica.requirements})
-        }),
+        "InterpretReplica" => chain.interpret_replica(object)?.map(
+            |replica| json!({"replicas": replica.replicas, "replicaRequirements": replica.requirements}),
+        ),
         "ReviseReplica" => chain.revise_replica(object, case["desiredReplicas"].as_i64().unwrap())?,
         "Retain" => chain.retain(object, &case["observed"])?,
         "AggregateStatus" => {
@@ -27,7 +27,9 @@ fn answer(chain: &Chain, case: &Value) -> Result<Option<Value>, Error> {
         "InterpretHealth" => {
             chain.interpret_health(object)?.map(|health| json!(health == ResourceHealth::Healthy))
         }
-        "InterpretDependency" => chain.interpret_dependency(object)?.map(|found| serde_json::to_value(found).unwrap()),
+        "InterpretDependency" => {
+            chain.interpret_dependency(object)?.map(|found| serde_json::to_value(found).unwrap())
+        }
         other => panic!("operation {other}"),
     })
 }

@@ -183,7 +183,7 @@ impl Drop for Plane {
     fn drop(&mut self) {
         self.kill();
         if std::thread::panicking() {
-            eprintln!("--- log of windlass\n{}", self.log());
+            report(&format!("--- log of windlass\n{}", self.log()));
         }
     }
 }
@@ -289,6 +289,17 @@ pub(crate) fn bounded(
             }
         }
     }
+}
+
+#[allow(clippy::print_stderr, reason = "libtest shows it with the test that failed")]
+fn report(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Waits on the test's own thread.
+#[allow(clippy::disallowed_methods, reason = "the rule is for the host, whose threads others need")]
+pub(crate) fn pause(time: Duration) {
+    std::thread::sleep(time);
 }
 
 /// Ends its process.
