@@ -4,7 +4,7 @@
 mod plan;
 
 use crate::context::Context;
-use crate::kinds::{BY_CLUSTER, CLUSTERS, NAMESPACES, WORKS};
+use crate::kinds::{BINDINGS, BY_CLUSTER, CLUSTER_BINDINGS, CLUSTERS, NAMESPACES, WORKS};
 use plan::{Observed, Step};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -129,6 +129,21 @@ impl Controller {
                     Err(error) => {
                         self.recorder.warning(&**cluster, events::REMOVE_EXECUTION_SPACE_FAILED, words(&error));
                         return Err(error);
+                    }
+                }
+            }
+            Step::Untarget => {
+                let kinds = &self.context.kinds;
+                for (handle, gvr) in [(&kinds.bindings, &BINDINGS), (&kinds.cluster_bindings, &CLUSTER_BINDINGS)] {
+                    let bindings = self.context.objects(gvr);
+                    for binding in handle.list() {
+                        let Some(patch) = plan::untarget(&binding, name) else { continue };
+                        let done = bindings.patch_json(binding.namespace(), binding.name(), &patch);
+                        match done.await {
+                            // It changed meanwhile: the change brings the cluster back.
+                            Err(error) if !matches!(code(&error), Some(404 | 409 | 422)) => return Err(error),
+                            _ => {}
+                        }
                     }
                 }
             }

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 use windlass_api::labels::{
-    FINALIZER_CLUSTER, LABEL_SYSTEM, TAINT_NOT_READY, TAINT_UNREACHABLE, VALUE_TRUE,
+    DEFAULT_SCHEDULER, FINALIZER_CLUSTER, LABEL_SYSTEM, TAINT_NOT_READY, TAINT_UNREACHABLE, VALUE_TRUE,
 };
 use windlass_api::{conditions, names};
 use windlass_object::condition;
 use windlass_object::meta::Meta;
 use windlass_object::path::{list_at, str_at};
+use windlass_schedule::decide;
 
 /// What was seen around the Cluster.
 pub(super) struct Observed {
@@ -30,6 +31,8 @@ pub(super) enum Step {
     ReleaseWorks,
     /// Delete the execution namespace.
     DeleteNamespace,
+    /// Take the cluster out of bindings that no scheduler looks after: nobody else would.
+    Untarget,
     /// Something is left; look again later.
     Wait,
 }
@@ -123,6 +126,9 @@ fn deleting(cluster: &Value, observed: &Observed) -> Vec<Step> {
     if observed.namespace {
         steps.push(Step::DeleteNamespace);
     }
+    if observed.targeted {
+        steps.push(Step::Untarget);
+    }
     if observed.namespace || observed.targeted {
         steps.push(Step::Wait);
         return steps;
@@ -134,6 +140,24 @@ fn deleting(cluster: &Value, observed: &Observed) -> Vec<Step> {
     ]);
     steps.push(Step::Patch { patch, taints: None });
     steps
+}
+
+/// Takes a cluster out of a binding that no scheduler looks after: its policy is gone, or scheduling is suspended.
+/// A JSON Patch; `None` if there is nothing to do, or a scheduler will do it.
+pub(super) fn untarget(binding: &Value, cluster: &str) -> Option<Value> {
+    let targets = list_at(binding, &["spec", "clusters"]);
+    let left: Vec<_> = targets.iter().filter(|target| str_at(target, &["name"]) != cluster).collect();
+    let scheduler = match str_at(binding, &["spec", "schedulerName"]) {
+        "" => DEFAULT_SCHEDULER,
+        name => name,
+    };
+    if left.len() == targets.len() || decide::is_handled(binding, scheduler) {
+        return None;
+    }
+    Some(json!([
+        {"op": "test", "path": "/spec/clusters", "value": targets},
+        {"op": "replace", "path": "/spec/clusters", "value": left},
+    ]))
 }
 
 #[cfg(test)]
@@ -178,5 +202,15 @@ mod tests {
         leaving["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
         assert_eq!(plan(&leaving, &seen(true)), [Step::DeleteNamespace, Step::Wait]);
         assert!(matches!(plan(&leaving, &seen(false)).as_slice(), [Step::Patch { .. }]));
+    }
+
+    #[test]
+    fn a_cluster_that_leaves_is_taken_out_where_no_scheduler_would() {
+        let mut binding = json!({"metadata": {"name": "web"}, "spec": {"clusters": [{"name": "a"}, {"name": "b"}]}});
+        let patch = untarget(&binding, "b").unwrap();
+        assert_eq!(patch.pointer("/1/value"), Some(&json!([{"name": "a"}])));
+        assert_eq!(untarget(&binding, "c"), None);
+        binding.set_label("propagationpolicy.karmada.io/permanent-id", "id");
+        assert_eq!(untarget(&binding, "b"), None);
     }
 }
