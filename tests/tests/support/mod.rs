@@ -105,6 +105,7 @@ pub(crate) struct Plane {
     states: Receiver<Value>,
     stderr: PathBuf,
     kubectl: Kubectl,
+    started: Value,
     // Last, so that it goes after the process.
     folder: Folder,
 }
@@ -136,9 +137,14 @@ impl Plane {
             }
         });
         let kubectl = Kubectl { kubeconfig, cache: folder.join("cache") };
-        let plane = Self { child, states, stderr, kubectl, folder };
-        plane.wait_for("started");
+        let mut plane = Self { child, states, stderr, kubectl, started: Value::Null, folder };
+        plane.started = plane.wait_for("started");
         plane
+    }
+
+    /// What it said when it was up: `address`, `admin`, `contexts`.
+    pub(crate) fn started(&self) -> &Value {
+        &self.started
     }
 
     /// Waits for an event of its output, and gives it.
