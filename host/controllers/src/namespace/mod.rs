@@ -116,6 +116,10 @@ impl Controller {
         let mut desired = work::build(&none, cluster.name(), &overridden, false);
         strip(&mut desired, namespace);
         let held = self.context.kinds.works.get(desired.namespace(), desired.name());
+        if held.as_ref().is_some_and(|held| held.is_deleting()) {
+            // Its end brings the namespace back.
+            return Ok(());
+        }
         let works = self.context.objects(&WORKS);
         let Some(fresh) = work::merge(held.as_deref(), desired)? else { return Ok(()) };
         match held {
