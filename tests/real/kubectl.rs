@@ -103,16 +103,21 @@ impl Kubectl {
     }
 }
 
+fn eventually(is: impl FnMut() -> bool) -> bool {
+    repeatedly(PAUSE, is)
+}
+
+/// Asks after each pause whether it is so, until the deadline.
 #[allow(clippy::disallowed_methods, reason = "a test's own thread may wait")]
-fn eventually(mut is: impl FnMut() -> bool) -> bool {
+pub(crate) fn repeatedly(pause: Duration, mut is: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     loop {
+        std::thread::sleep(pause);
         if is() {
             return true;
         }
         if begun.elapsed() > DEADLINE {
             return false;
         }
-        std::thread::sleep(PAUSE);
     }
 }

@@ -22,7 +22,7 @@ use real::programs::{self, Programs};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Prints each step with the time since the start.
 struct Steps(Instant);
@@ -71,6 +71,8 @@ fn the_sample_lives_in_real_clusters() {
     steps.step("drift: what was edited or deleted in a member is put right");
     foreign(&control, members);
     steps.step("foreign: what somebody else made in a member is not taken over");
+    kinds(&control, members);
+    steps.step("kinds: what members fill in and work on comes to rest, and goes");
     outage(&control, first, &programs, members[1]);
     steps.step("outage: a member that was away caught up, and is watched again");
     delete(&control, members);
@@ -133,6 +135,9 @@ fn apply_sample(control: &Kubectl) {
         }
     }
 }
+
+/// Nothing may be written for so long.
+const REST: Duration = Duration::from_secs(3);
 
 const WEB: [&str; 5] = ["get", "deployment", "web", "-n", "shop"];
 const SETTINGS: [&str; 5] = ["get", "configmap", "web-settings", "-n", "shop"];
@@ -269,6 +274,50 @@ fn foreign(control: &Kubectl, members: [&Kubectl; 2]) {
     control.ok(&["delete", "configmap", "news", "-n", "shop"]);
     members[1].wait_gone(&news);
     assert_eq!(members[0].get(&news)["data"]["by"], "member1", "it was never ours to delete");
+}
+
+/// Everything that members fill in or work on: it arrives, is reported, and then nobody writes any more.
+fn kinds(control: &Kubectl, members: [&Kubectl; 2]) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("real/kinds.yaml");
+    control.ok(&["apply", "-f", file.to_str().unwrap()]);
+    let applied = |bindings: &Value| {
+        let items = list(&bindings["items"]);
+        !items.is_empty() && items.iter().all(|binding| condition(binding, "FullyApplied") == "True")
+    };
+    control.wait(&["get", "resourcebindings", "-n", "kinds"], "all are applied", applied);
+    control.wait(&["get", "clusterresourcebindings"], "all are applied", applied);
+    let kinds = |name: &'static str| ["get", name, "-n", "kinds"];
+    control.wait(&kinds("job/j"), "the job is done, in each member three times", |job| {
+        condition(job, "Complete") == "True" && job["status"]["succeeded"] == 6
+    });
+    control.wait(&kinds("statefulset/s"), "ready", |set| set["status"]["readyReplicas"] == 4);
+    control.wait(&kinds("daemonset/ds"), "ready", |set| set["status"]["numberReady"] == 4);
+    let all = "deployments,statefulsets,daemonsets,jobs,services,configmaps,secrets,persistentvolumeclaims,serviceaccounts,\
+        ingresses,networkpolicies,horizontalpodautoscalers,poddisruptionbudgets,roles,resourcequotas,limitranges";
+    let versions = || {
+        let of = |kubectl: &Kubectl, what: &str| {
+            let answer = kubectl.get(&["get", what, "-A"]);
+            let version = |object: &Value| {
+                (object["metadata"]["uid"].clone(), object["metadata"]["resourceVersion"].clone())
+            };
+            list(&answer["items"])
+                .iter()
+                .map(version)
+                .map(|(uid, version)| format!("{uid} {version}"))
+                .collect::<Vec<_>>()
+        };
+        [of(control, all), of(control, "works,resourcebindings"), of(members[0], all), of(members[1], all)]
+    };
+    let mut last = versions();
+    let came_to_rest = real::kubectl::repeatedly(REST, || {
+        let now = versions();
+        std::mem::replace(&mut last, now) == last
+    });
+    assert!(came_to_rest, "somebody keeps writing");
+    control.ok(&["delete", "-f", file.to_str().unwrap(), "--ignore-not-found"]);
+    for member in members {
+        member.wait_gone(&["get", "namespace", "kinds"]);
+    }
 }
 
 /// While a member's API server is away the others go on; when it is back, it gets what it missed.
