@@ -50,9 +50,15 @@ pub(super) struct Facts {
     pub(super) incomplete: bool,
 }
 
+/// How long a member's health endpoint may take. One that is slower is of no use to anybody.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long everything else may take, before it is left for the next reading.
+const COLLECT_TIMEOUT: Duration = Duration::from_secs(30);
+
 async fn status_of(member: &Member, path: &str) -> Option<u16> {
     let request = Request::get(path).body(kube::client::Body::empty()).ok()?;
-    let response = member.client().send(request).await.ok()?;
+    let response = tokio::time::timeout(PROBE_TIMEOUT, member.client().send(request)).await.ok()?.ok()?;
     Some(response.status().as_u16())
 }
 
@@ -69,15 +75,16 @@ pub(super) async fn probe(member: &Member) -> Health {
     }
 }
 
-/// Everything else.
-pub(super) async fn collect(context: &Context, member: &Member) -> Facts {
+/// Everything else; nothing if the member is too slow for it.
+pub(super) async fn collect(context: &Context, member: &Member) -> Option<Facts> {
     let _ = context;
     let version = async {
         let request = Request::get("/version").body(Vec::new()).ok()?;
         let answer: Value = member.client().request(request).await.ok()?;
         answer.get("gitVersion").and_then(Value::as_str).map(str::to_owned)
     };
-    let (version, apis) = join(version, discover(member.client())).await;
+    let asked = join(version, discover(member.client()));
+    let (version, apis) = tokio::time::timeout(COLLECT_TIMEOUT, asked).await.ok()?;
     let mut facts = Facts { version: version.unwrap_or_default(), ..Facts::default() };
     match apis {
         Ok(table) => {
@@ -98,5 +105,5 @@ pub(super) async fn collect(context: &Context, member: &Member) -> Facts {
     } else {
         facts.incomplete = true;
     }
-    facts
+    Some(facts)
 }

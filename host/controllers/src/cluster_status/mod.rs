@@ -86,7 +86,7 @@ impl Controller {
         let facts = match (&member, settled) {
             (Some(member), true) if health == Health::Healthy => {
                 self.follow(&name, member);
-                Some(collect::collect(&self.context, member).await)
+                collect::collect(&self.context, member).await
             }
             _ => None,
         };

@@ -2,13 +2,14 @@
 //! Watches every listable kind of the control plane, also those whose definitions arrive later. Owns the
 //! claim on templates and bindings, and all of a binding's spec that comes from template and policy.
 
+mod idle;
 mod policies;
 mod templates;
 mod watches;
 
 use crate::context::{Context, TemplateError};
 use regex::Regex;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use watches::Watches;
 use windlass_object::gvk::Gvk;
@@ -64,6 +65,8 @@ pub(crate) struct Detector {
     watches: Arc<Watches>,
     /// Templates that no policy selects.
     waiting: Arc<Mutex<BTreeSet<TemplateKey>>>,
+    /// Policies that selected nothing when they were looked at, and in which generation.
+    idle: Arc<Mutex<HashMap<PolicyKey, i64>>>,
 }
 
 /// Starts it.
@@ -78,6 +81,7 @@ pub(crate) fn start(context: &Context) {
         policies: policies.clone(),
         watches,
         waiting: Arc::default(),
+        idle: Arc::default(),
     };
     detector.watch_policies();
     let worker = detector.clone();
@@ -89,6 +93,10 @@ pub(crate) fn start(context: &Context) {
 impl Detector {
     fn waiting(&self) -> MutexGuard<'_, BTreeSet<TemplateKey>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, HashMap<PolicyKey, i64>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -48,7 +48,10 @@ impl Detector {
             "" => &self.context.kinds.cluster_policies,
             _ => &self.context.kinds.policies,
         };
-        let Some(policy) = handle.get(&key.namespace, &key.name) else { return Ok(Action::Done) };
+        let Some(policy) = handle.get(&key.namespace, &key.name) else {
+            self.idle().remove(&key);
+            return Ok(Action::Done);
+        };
         let id = Claim::by(&policy).id;
         let templates = self.watches.claimed(&id);
         let bindings: Vec<Option<Arc<Value>>> = templates.iter().map(|template| self.binding_of(template)).collect();
@@ -88,6 +91,10 @@ impl Detector {
             self.templates.add_with_priority(key, queue::INITIAL);
         }
         self.release_all(&change.releases).await?;
+        if change.requeue.is_empty() && change.wake.is_empty() {
+            return Ok(self.without_objects(&key, &policy));
+        }
+        self.idle().remove(&key);
         Ok(Action::Done)
     }
 

@@ -107,6 +107,13 @@ impl Watches {
         handle.get(namespace, name)
     }
 
+    /// All objects of a kind; nothing if the kind is not watched.
+    pub(super) fn of_kind(&self, gvk: &Gvk) -> Option<Vec<Arc<Value>>> {
+        let handles = self.handles();
+        let (_, handle) = handles.values().find(|(kind, _)| kind == gvk)?;
+        Some(handle.list())
+    }
+
     /// The templates that a policy's id is on.
     pub(super) fn claimed(&self, id: &str) -> Vec<Arc<Value>> {
         self.handles().values().flat_map(|(_, handle)| handle.by_index(BY_CLAIM, id)).collect()

@@ -6,6 +6,7 @@
 //! drift is put right and statuses are carried up on the same path.
 
 mod apply;
+mod lanes;
 mod plan;
 mod watches;
 
@@ -30,12 +31,16 @@ use windlass_runtime::{Action, ObjectKey, Queue};
 /// What a member reports right after a write is gathered for so long, and written with the conditions.
 const GATHER: Duration = Duration::from_millis(25);
 
+/// How long a member may take over one object. One that doesn't answer at all would keep a worker for ever.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 #[derive(Clone)]
 pub(crate) struct Controller {
     context: Context,
     recorder: Recorder,
     watches: Arc<watches::Watches>,
     queue: Queue<ObjectKey>,
+    lanes: lanes::Lanes,
     /// Generations that were applied, by the Work's uid, until its status says so.
     applied: Arc<Mutex<HashMap<String, i64>>>,
 }
@@ -49,6 +54,9 @@ pub(crate) enum Error {
     /// Some manifests were not applied; the Work's condition says which and why.
     #[error("{0}")]
     Apply(String),
+    /// What is in the member can't be understood; it is applied and reported nevertheless.
+    #[error("{0}")]
+    Interpret(String),
     /// The control plane said no.
     #[error("{}", windlass_runtime::objects::words(.0))]
     Control(#[from] kube::Error),
@@ -79,9 +87,11 @@ pub(crate) fn start(context: &Context) {
         recorder: context.recorder("execution-controller"),
         watches: Arc::new(watches::Watches::new(queue.clone())),
         queue: queue.clone(),
+        lanes: lanes::Lanes::new(queue.clone(), context.options.workers / 2),
         applied: Arc::default(),
     };
-    context.run(queue, context.options.workers, move |key| controller.clone().reconcile(key));
+    // More than the members' lanes take, so that there are some left while a few members are slow.
+    context.run(queue, context.options.workers * 2, move |key| controller.clone().reconcile(key));
 }
 
 impl Controller {
@@ -98,6 +108,7 @@ impl Controller {
         if !plan::is_push(&cluster) {
             return Ok(Action::Done);
         }
+        let Some(_turn) = self.lanes.enter(name, &key) else { return Ok(Action::Done) };
         if work.is_deleting() {
             return self.delete(&work, &cluster).await;
         }
@@ -106,12 +117,22 @@ impl Controller {
             return Ok(Action::Done);
         }
         if !plan::is_ready(&cluster) {
-            let why = format!("cluster {name} is not ready; the work is applied as soon as it is");
-            self.report(&work, Some(&[why]), &[]).await?;
+            // What is known of the generation that was applied stays known.
+            if !plan::is_current(&work) {
+                let why = format!("cluster {name} is not ready; the work is applied as soon as it is");
+                self.report(&work, Some(&[why]), &[]).await?;
+            }
             return Ok(Action::Done);
         }
-        let member = self.member(&cluster).await?;
-        self.sync(&work, &member).await
+        match self.member(&cluster).await {
+            Ok(member) => self.sync(&work, &member).await,
+            Err(error) => {
+                if !plan::is_current(&work) {
+                    self.report(&work, Some(&[error.to_string()]), &[]).await?;
+                }
+                Err(error)
+            }
+        }
     }
 
     async fn member(&self, cluster: &Value) -> Result<Arc<Member>, Error> {
@@ -130,7 +151,7 @@ impl Controller {
         let mut wrote = false;
         for manifest in manifests {
             let applied = match self.target(member, manifest) {
-                Ok(target) => apply::apply(&self.context, &target, manifest, fresh).await,
+                Ok(target) => in_time(member, apply::apply(&self.context, &target, manifest, fresh)).await,
                 Err(error) => Err(error),
             };
             match applied {
@@ -145,9 +166,12 @@ impl Controller {
             self.applied().insert(work.uid().to_owned(), work.generation());
             return Ok(Action::After(GATHER, "the member's answer is gathered"));
         }
-        self.report(work, Some(&errors), &live).await?;
-        self.applied().remove(work.uid());
-        live.iter().for_each(|object| self.wake_waiting(member, object));
+        let reported = self.report(work, Some(&errors), &live).await;
+        if !matches!(reported, Err(Error::Control(_))) {
+            self.applied().remove(work.uid());
+            live.iter().for_each(|object| self.wake_waiting(member, object));
+        }
+        reported?;
         if errors.is_empty() { Ok(Action::Done) } else { Err(Error::Apply(errors.join("; "))) }
     }
 
@@ -180,8 +204,12 @@ impl Controller {
     /// Writes the Work's status, if it differs. `errors`: `None` if nothing was tried.
     async fn report(&self, work: &Value, errors: Option<&[String]>, live: &[Arc<Value>]) -> Result<(), Error> {
         let mut statuses = Vec::new();
+        let mut failed = Vec::new();
         for object in live {
-            statuses.push(self.manifest_status(work, object)?);
+            match self.manifest_status(work, object, &mut failed) {
+                Ok(status) => statuses.push(status),
+                Err(error) => failed.push(error),
+            }
         }
         let now = time::now();
         if let Some(patch) = plan::status_patch(work, errors, statuses, &now) {
@@ -191,7 +219,7 @@ impl Controller {
             self.tell(work, errors);
             self.context.objects(&WORKS).patch_status_json(work.namespace(), work.name(), &patch).await?;
         }
-        Ok(())
+        if failed.is_empty() { Ok(()) } else { Err(Error::Interpret(failed.join("; "))) }
     }
 
     /// Events tell of failures, and of their end. That all went well the first time, conditions say.
@@ -217,15 +245,14 @@ impl Controller {
         }
     }
 
-    fn manifest_status(&self, work: &Value, object: &Value) -> Result<Value, Error> {
+    /// The entry of one object. A status that can't be interpreted leaves the one that was told before.
+    fn manifest_status(&self, work: &Value, object: &Value, failed: &mut Vec<String>) -> Result<Value, String> {
         let chain = &self.context.interpreters;
-        let status = match compute(|| chain.interpret_status(object)) {
-            Ok(status) => status,
-            Err(error) => {
-                self.recorder.warning(work, events::REFLECT_STATUS_FAILED, error.to_string());
-                return Err(Error::Apply(error.to_string()));
-            }
-        };
+        let status = compute(|| chain.interpret_status(object)).unwrap_or_else(|error| {
+            self.recorder.warning(work, events::REFLECT_STATUS_FAILED, error.to_string());
+            failed.push(error.to_string());
+            plan::held_status(work, object)
+        });
         let health = if chain.enabled(&object.gvk(), Operation::InterpretHealth) {
             match compute(|| chain.interpret_health(object)) {
                 Ok(Some(health)) => health.as_str().to_owned(),
@@ -238,8 +265,7 @@ impl Controller {
         } else {
             "Healthy".to_owned()
         };
-        windlass_policy::status::manifest_status(work, object, status, &health)
-            .map_err(|error| Error::Apply(error.to_string()))
+        windlass_policy::status::manifest_status(work, object, status, &health).map_err(|error| error.to_string())
     }
 
     async fn delete(&self, work: &Value, cluster: &Value) -> Result<Action, Error> {
@@ -251,8 +277,10 @@ impl Controller {
             let mut errors = Vec::new();
             for manifest in plan::manifests(work) {
                 let done = match self.target(&member, manifest) {
-                    Ok(target) if plan::is_preserved(work) => apply::let_go(&self.context, &target, manifest).await,
-                    Ok(target) => apply::delete(&target, manifest).await,
+                    Ok(target) if plan::is_preserved(work) => {
+                        in_time(&member, apply::let_go(&self.context, &target, manifest)).await
+                    }
+                    Ok(target) => in_time(&member, apply::delete(&target, manifest)).await,
                     // Without the kind there is no object.
                     Err(_) => Ok(()),
                 };
@@ -281,6 +309,14 @@ impl Controller {
             Err(error) if !windlass_runtime::objects::is_not_found(&error) => Err(error.into()),
             _ => Ok(()),
         }
+    }
+}
+
+/// What a member is asked for must come within [`PATIENCE`].
+async fn in_time<T>(member: &Member, work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    match tokio::time::timeout(PATIENCE, work).await {
+        Ok(done) => done,
+        Err(_) => Err(format!("cluster {} did not answer within {} s", member.name(), PATIENCE.as_secs())),
     }
 }
 

@@ -43,6 +43,17 @@ pub(super) fn is_current(work: &Value) -> bool {
     })
 }
 
+/// The status that a Work tells of an object.
+pub(super) fn held_status(work: &Value, object: &Value) -> Option<Value> {
+    let gvk = object.gvk();
+    let is_of = |entry: &&Value| {
+        let part = |key: &str| str_at(entry, &["identifier", key]);
+        (part("group"), part("kind")) == (&gvk.group, &gvk.kind)
+            && (part("namespace"), part("name")) == (object.namespace(), object.name())
+    };
+    list_at(work, &["status", "manifestStatuses"]).iter().find(is_of)?.get("status").cloned()
+}
+
 /// The template that a Work's manifest was made from.
 pub(super) struct Template {
     pub(super) api_version: String,
