@@ -93,6 +93,22 @@ impl Plane {
         install_crds(&control).await?;
 
         let connector = Connector::new(&control);
+        // Before the controllers: after a restart the Clusters still name the port of the time before.
+        let mut members = Vec::with_capacity(options.members);
+        let numbers: Vec<usize> = (1..=options.members).collect();
+        for chunk in numbers.chunks(STARTING) {
+            let starts = chunk.iter().map(|number| {
+                let shape = fleet::shape(*number);
+                let store = database.keyspace(&shape.name);
+                let server_options = store.map(|store| {
+                    (store.clone(), base.options(&shape.name, store, Profile::Member))
+                });
+                start_member(&control, &connector, &routes, shape, server_options, &options.member, address, &shutdown)
+            });
+            for member in futures::future::join_all(starts).await {
+                members.push(member?);
+            }
+        }
         let Loaded { plugins, interpreters, transform, profile } = loaded.await??;
         let (metrics, readiness) = (Metrics::new(), Readiness::new());
         let context = windlass_controllers::Context::new(
@@ -110,21 +126,6 @@ impl Plane {
             .await
             .with_context(|| format!("--admin-listen {}: is the port taken?", options.admin))?;
 
-        let mut members = Vec::with_capacity(options.members);
-        let numbers: Vec<usize> = (1..=options.members).collect();
-        for chunk in numbers.chunks(STARTING) {
-            let starts = chunk.iter().map(|number| {
-                let shape = fleet::shape(*number);
-                let store = database.keyspace(&shape.name);
-                let server_options = store.map(|store| {
-                    (store.clone(), base.options(&shape.name, store, Profile::Member))
-                });
-                start_member(&control, &connector, &routes, shape, server_options, &options.member, address, &shutdown)
-            });
-            for member in futures::future::join_all(starts).await {
-                members.push(member?);
-            }
-        }
         Ok(Self {
             control,
             server,
