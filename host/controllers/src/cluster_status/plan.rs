@@ -50,8 +50,13 @@ pub(super) fn patch(cluster: &Value, observed: &Observed<'_>) -> Option<Value> {
     }
     if let Some(facts) = observed.facts {
         condition::set_at(&mut conditions, complete(facts), &observed.now);
-        status.insert("kubernetesVersion".into(), json!(facts.version));
-        status.insert("apiEnablements".into(), json!(facts.apis));
+        // What could not be read now is as it was told last; the condition says that it may be old.
+        if !facts.version.is_empty() {
+            status.insert("kubernetesVersion".into(), json!(facts.version));
+        }
+        if !facts.apis.is_empty() {
+            status.insert("apiEnablements".into(), json!(facts.apis));
+        }
         if let Some(nodes) = &facts.nodes {
             status.insert("nodeSummary".into(), node_summary(nodes));
             status.insert("resourceSummary".into(), resources(cluster, nodes, &facts.pods));
@@ -265,5 +270,7 @@ mod tests {
         cluster["status"] = patch[1]["value"].clone();
         let later = Observed { now: "2027-01-01T00:00:00Z".into(), ..observed };
         assert_eq!(super::patch(&cluster, &later), None);
+        cluster["status"]["apiEnablements"] = json!([{"groupVersion": "v1", "resources": []}]);
+        assert_eq!(super::patch(&cluster, &later), None, "what can't be read is not forgotten");
     }
 }

@@ -145,8 +145,10 @@ async fn a_claim_without_an_operation_is_told() {
     let plane = plane(&[Operation::InterpretReplica, Operation::ReviseReplica]).await;
     plane.control.create(object("fine")).await;
     let at = "shop/fine-misbehaving";
-    let why = plane.event("ResourceBinding", at, "SyncWorkFailed", "misbehaving").await;
-    assert!(why.contains("member1") && why.contains("member2"), "{why}");
+    for member in ["cluster member1: ", "cluster member2: "] {
+        let why = plane.event("ResourceBinding", at, "SyncWorkFailed", member).await;
+        assert!(why.contains("misbehaving") && why.contains("shop/fine"), "{why}");
+    }
     plane.event("Misbehaving", "shop/fine", "SyncWorkFailed", "misbehaving").await;
     assert!(plane.in_member("member1").get("Misbehaving", "shop", "fine").await.is_none());
 }

@@ -26,7 +26,7 @@ async fn a_failing_filter_is_named_and_the_next_binding_is_scheduled() {
     let cases = [
         ("trap", "unreachable"),
         ("loop", "no answer within the deadline"),
-        ("hog", "trapped"),
+        ("recursion", "trapped"),
         ("long", "words in the bitmap"),
         ("short", "words in the bitmap"),
         ("invalid", "never understood"),
