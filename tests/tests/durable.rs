@@ -11,11 +11,15 @@
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
-use support::{Folder, Kubectl, PATIENCE, Plane, binary, bounded, pause};
+use support::{Folder, Kubectl, PATIENCE, Plane, binary, bounded, pause, root};
 
 /// How often it is killed during a burst of creates.
 const CRASHES: usize = 3;
+
+/// How often it is killed while it starts.
+const STARTS_KILLED: usize = 5;
 
 /// Clients that create at the same time.
 const CLIENTS: usize = 2;
@@ -165,10 +169,27 @@ fn killed_in_the_middle_of_things() {
 }
 
 #[test]
+fn killed_while_starting() {
+    let data = Folder::new();
+    let shop = root().join("deploy/samples/shop");
+    let up = || {
+        let mut command = Command::new(binary());
+        command.arg("up").arg("--data-dir").arg(data.path()).arg("--sample").arg(&shop).arg("--exit");
+        command
+    };
+    for _ in 0..STARTS_KILLED {
+        bounded(&mut up(), None, sometime(LATEST_CRASH), |_| false);
+    }
+    // Soon, and not by a retry after a long wait.
+    let done = bounded(up().args(["--deadline", "20"]), None, PATIENCE, |_| false);
+    assert_eq!(done.code, Some(0), "{done:?}");
+}
+
+#[test]
 fn a_folder_has_one_owner() {
     let data = Folder::new();
     let _plane = Plane::start(&["--members", "0", "--data-dir", data.path().to_str().unwrap()]);
-    let mut second = std::process::Command::new(binary());
+    let mut second = Command::new(binary());
     second.args(["up", "--members", "0", "--data-dir"]).arg(data.path());
     let done = bounded(&mut second, None, PATIENCE, |_| false);
     assert!(done.code.is_some_and(|code| code != 0), "{done:?}");
