@@ -7,10 +7,7 @@ use windlass_engine::{Engine, Options, Plugins};
 use windlass_interpret::Chain;
 use windlass_policy::Transform;
 use windlass_schedule::Profile;
-use windlass_schedule::plugin::DEFAULT_FILTERS;
-
-/// Scores that ship as components. (The reference's ClusterAffinity scores 0 for all.)
-const SCORES: [&str; 1] = ["ClusterLocality"];
+use windlass_schedule::plugin::{DEFAULT_FILTERS, DEFAULT_SCORES};
 
 /// All shipped plugins, running.
 pub(crate) struct Loaded {
@@ -39,7 +36,7 @@ pub(crate) fn load() -> anyhow::Result<Loaded> {
         let component = component.with_context(|| format!("component {}", embedded.name))?;
         plugins.add(&component, Options::default()).with_context(|| format!("plugin {}", embedded.name))?;
     }
-    let profile = match plugins.profile(&DEFAULT_FILTERS, &SCORES) {
+    let profile = match plugins.profile(&DEFAULT_FILTERS, &DEFAULT_SCORES) {
         Ok(profile) => profile,
         Err(missing) => bail!("these plugins of the scheduler's profile are not loaded: {}", missing.join(", ")),
     };

@@ -151,7 +151,10 @@ impl View {
             let rows = table::rows(&binding, &self.decisions);
             let placed = rows.iter().filter(|row| row.state != "refused").count();
             for row in rows.iter().filter(|row| !matches!(row.state, "ready" | "refused")) {
-                seen.missing.push(format!("{label} in {}: {}", row.cluster, row.why));
+                seen.missing.push(match row.cluster.as_str() {
+                    "" => format!("{label}: {}", row.why),
+                    cluster => format!("{label} in {cluster}: {}", row.why),
+                });
             }
             if placed == 0 {
                 seen.missing.push(format!("{label}: no cluster fits"));

@@ -1,5 +1,5 @@
 //! What a resource means: the contract of interpreters, the order in which they are asked, the checks on their
-//! answers; and the two rules that need no interpreter: generic retention and the pruning of manifests.
+//! answers; and the one rule that needs no interpreter: generic retention.
 //!
 //! Nothing here knows a kind's replicas, status or health; that is in `interpreters/` and in customizations.
 //! No IO: interpreters that need it (webhooks) bring it along.
@@ -7,7 +7,6 @@
 mod chain;
 mod dependency;
 mod error;
-pub mod manifest;
 mod operation;
 mod patch;
 pub mod retention;

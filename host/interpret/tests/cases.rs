@@ -1,15 +1,8 @@
-//! Pruning, recording and retention against their case files.
+//! Retention against its case file.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_interpret::{manifest, retention};
-
-#[derive(Deserialize)]
-struct Pruned {
-    name: String,
-    object: Value,
-    pruned: Value,
-}
+use windlass_interpret::retention;
 
 #[derive(Deserialize)]
 struct Retained {
@@ -20,16 +13,6 @@ struct Retained {
 }
 
 #[test]
-fn pruning() {
-    let cases: Vec<Pruned> = serde_saphyr::from_str(include_str!("cases/manifest.yaml")).unwrap();
-    for case in cases {
-        let mut object = case.object;
-        manifest::prune(&mut object);
-        assert_eq!(object, case.pruned, "{}", case.name);
-    }
-}
-
-#[test]
 fn generic_retention() {
     let cases: Vec<Retained> = serde_saphyr::from_str(include_str!("cases/retention.yaml")).unwrap();
     for case in cases {
@@ -37,21 +20,4 @@ fn generic_retention() {
         retention::retain(&mut desired, &json!({ "metadata": case.observed }));
         assert_eq!(desired["metadata"], case.result, "{}", case.name);
     }
-}
-
-#[test]
-fn recording_is_stable() {
-    let mut object = json!({ "metadata": { "labels": { "karmada.io/managed": "true", "app": "x" }, "annotations": { "z": "1" } } });
-    manifest::record_managed(&mut object, "id");
-    assert_eq!(
-        object["metadata"]["annotations"],
-        json!({
-            "z": "1",
-            "resourcetemplate.karmada.io/managed-annotations": "resourcetemplate.karmada.io/managed-annotations,resourcetemplate.karmada.io/managed-labels,z",
-            "resourcetemplate.karmada.io/managed-labels": "app,karmada.io/managed,work.karmada.io/permanent-id",
-        })
-    );
-    let before = object.clone();
-    manifest::record_managed(&mut object, "id");
-    assert_eq!(object, before);
 }

@@ -15,7 +15,7 @@ use crate::{Store, WriteError};
 /// Events that a keyspace's log holds at most: a watcher that was away for a moment finds its place even in a storm.
 pub const MAX_EVENTS: usize = 50_000;
 /// Bytes of object versions that a keyspace's log keeps at most: what a busy keyspace may cost in memory beside its objects.
-pub const MAX_EVENT_BYTES: usize = 64 << 20;
+pub const MAX_EVENT_BYTES: usize = 24 << 20;
 /// Age after which events and revisions expire: as long as the reference promises.
 pub const MAX_AGE: Duration = Duration::from_secs(300);
 /// Pause between compactions by age. With [`MAX_AGE`] it makes an idle server's continue tokens expire within seven minutes.

@@ -7,7 +7,7 @@ use windlass_validate::{Operation, admit};
 #[test]
 fn admission_leaves_a_controllers_work_alone() {
     let cases: Vec<Value> =
-        serde_saphyr::from_str(include_str!("../../interpret/tests/cases/manifest.yaml")).unwrap();
+        serde_saphyr::from_str(include_str!("../../policy/tests/cases/prune.yaml")).unwrap();
     for case in cases {
         let mut manifest = case["object"].clone();
         work::prune(&mut manifest);
