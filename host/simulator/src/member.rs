@@ -19,6 +19,7 @@ use windlass_apiserver::error::ApiError;
 use windlass_apiserver::identity::Identity;
 use windlass_apiserver::server::Server;
 use windlass_apiserver::tls::Endpoint;
+use windlass_object::meta::Meta;
 use windlass_object::time;
 use windlass_store::Store;
 
@@ -60,7 +61,7 @@ impl Member {
             let node = node(server.name(), number, &options);
             make_node(&access, &node).await.map_err(|error| StartError::Node {
                 member: server.name().to_owned(),
-                node: node["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
+                node: node.name().to_owned(),
                 message: error.to_string(),
             })?;
         }
@@ -153,7 +154,7 @@ where
 
 async fn make_node(access: &Access, node: &Value) -> Result<(), ApiError> {
     access.write(Write::Create(Kind::Node, node.clone())).await?;
-    let key = crate::kinds::Key::new(Kind::Node, "", node["metadata"]["name"].as_str().unwrap_or_default());
+    let key = crate::kinds::Key::new(Kind::Node, "", node.name());
     access.write(Write::Merge(key, "status", json!({"status": node["status"]}))).await
 }
 

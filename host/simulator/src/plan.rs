@@ -32,7 +32,7 @@ pub(crate) fn encode(mut number: u32, length: usize) -> String {
     for _ in 0..length {
         let at = number as usize % ALPHABET.len();
         out.push(char::from(ALPHABET.get(at).copied().unwrap_or(b'x')));
-        number = number / 27 ^ (number << 7);
+        number = (number / 27) ^ (number << 7);
     }
     out
 }

@@ -187,15 +187,18 @@ fn count(world: &World, key: &Key, object: &Value) -> Vec<Write> {
         _ => json!({"replicas": n, "readyReplicas": n, "availableReplicas": n, "updatedReplicas": n}),
     };
     let mut fresh = fresh;
-    if key.kind != Kind::Job {
-        fresh["observedGeneration"] = json!(object.generation());
-    }
-    if key.kind == Kind::Deployment {
-        fresh["conditions"] = json!([{
-            "type": "Available", "status": "True", "reason": "MinimumReplicasAvailable",
-            "message": "Deployment has minimum availability.",
-            "lastUpdateTime": time::now(), "lastTransitionTime": time::now(),
-        }]);
+    if let Some(fields) = fresh.as_object_mut() {
+        if key.kind != Kind::Job {
+            fields.insert("observedGeneration".into(), json!(object.generation()));
+        }
+        if key.kind == Kind::Deployment {
+            let available = json!([{
+                "type": "Available", "status": "True", "reason": "MinimumReplicasAvailable",
+                "message": "Deployment has minimum availability.",
+                "lastUpdateTime": time::now(), "lastTransitionTime": time::now(),
+            }]);
+            fields.insert("conditions".into(), available);
+        }
     }
     vec![Write::Merge(key.clone(), "status", json!({ "status": fresh }))]
 }
@@ -229,10 +232,11 @@ fn address(object: &Value, key: &Key, what: &str) -> Vec<Write> {
     if object.is_deleting() || object.pointer("/status/loadBalancer/ingress/0").is_some() {
         return Vec::new();
     }
-    let mut entry = json!({"ip": ip(&format!("{what}/{}", object.uid()), 203)});
-    if what == "service" {
-        entry["ipMode"] = json!("VIP");
-    }
+    let ip = ip(&format!("{what}/{}", object.uid()), 203);
+    let entry = match what {
+        "service" => json!({"ip": ip, "ipMode": "VIP"}),
+        _ => json!({"ip": ip}),
+    };
     let body = json!({"status": {"loadBalancer": {"ingress": [entry]}}});
     vec![Write::Merge(key.clone(), "status", body)]
 }

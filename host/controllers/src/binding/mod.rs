@@ -193,7 +193,7 @@ impl Controller {
         let gvk: Gvk = template.gvk();
         let chain = &self.context.interpreters;
         if work::is_workload(binding) && chain.enabled(&gvk, windlass_interpret::Operation::ReviseReplica) {
-            let replicas = i64::from(target.replicas);
+            let replicas = target.replicas;
             match chain.revise_replica(&copy, replicas) {
                 Ok(Some(revised)) => copy = revised,
                 Ok(None) => {}

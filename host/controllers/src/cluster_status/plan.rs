@@ -212,7 +212,7 @@ fn modelings(cluster: &Value, nodes: &[Arc<Value>], used: &BTreeMap<&str, Amount
         let mut free = amounts(node.pointer("/status/allocatable"));
         for (name, amount) in used.get(node.name()).into_iter().flatten() {
             if let Some(held) = free.get_mut(name) {
-                *held = *held - *amount;
+                *held -= *amount;
             }
         }
         if free.get("pods").is_some_and(|pods| pods.sign() <= 0) {

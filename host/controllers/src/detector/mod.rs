@@ -9,10 +9,12 @@ mod watches;
 
 use crate::context::{Context, TemplateError};
 use regex::Regex;
+use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use watches::Watches;
 use windlass_object::gvk::Gvk;
+use windlass_object::path::str_at;
 use windlass_policy::binding::BindingError;
 use windlass_runtime::events::Recorder;
 use windlass_runtime::Queue;
@@ -25,6 +27,19 @@ pub(crate) struct TemplateKey {
     pub(crate) name: String,
     /// Such a change doesn't activate a lazy policy.
     pub(crate) own: bool,
+}
+
+impl TemplateKey {
+    /// What a binding is for.
+    fn of_binding(binding: &Value) -> Self {
+        let of = |field: &str| str_at(binding, &["spec", "resource", field]);
+        Self {
+            gvk: Gvk::from_api_version(of("apiVersion"), of("kind")),
+            namespace: of("namespace").to_owned(),
+            name: of("name").to_owned(),
+            own: false,
+        }
+    }
 }
 
 /// A policy of either kind.
@@ -84,6 +99,15 @@ pub(crate) fn start(context: &Context) {
         idle: Arc::default(),
     };
     detector.watch_policies();
+    // Bindings that somebody deletes are made again, as long as their templates are there.
+    for handle in [&context.kinds.bindings, &context.kinds.cluster_bindings] {
+        let keys = templates.clone();
+        handle.on_change(move |change| {
+            if let (Some(binding), None) = (&change.old, &change.new) {
+                keys.add(TemplateKey::of_binding(binding));
+            }
+        });
+    }
     let worker = detector.clone();
     context.run(templates, context.options.workers, move |key| worker.clone().template(key));
     let worker = detector;

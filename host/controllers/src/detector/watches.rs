@@ -43,8 +43,10 @@ fn is_template_kind(served: &ServedResource) -> bool {
 /// Whether an object may be a template.
 fn is_template(object: &Value, skipped: &[Regex]) -> bool {
     let namespace = object.namespace();
-    !(names::is_reserved_namespace(namespace) && !namespace.is_empty())
-        && !(!namespace.is_empty() && skipped.iter().any(|pattern| pattern.is_match(namespace)))
+    let is_skipped = || {
+        names::is_reserved_namespace(namespace) || skipped.iter().any(|pattern| pattern.is_match(namespace))
+    };
+    (namespace.is_empty() || !is_skipped())
         && !(namespace == "kube-system" && object.name() == "extension-apiserver-authentication")
 }
 

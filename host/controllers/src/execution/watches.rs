@@ -8,10 +8,13 @@ use windlass_object::gvk::Gvr;
 use windlass_object::meta::Meta;
 use windlass_runtime::{Change, Handle, ObjectKey, Queue, Scope};
 
+/// The informer of one connection to a member.
+type Known = (Weak<Member>, Handle);
+
 /// Informers by member and resource. They live as long as the connection.
 pub(super) struct Watches {
     queue: Queue<ObjectKey>,
-    known: Mutex<HashMap<(String, Gvr), (Weak<Member>, Handle)>>,
+    known: Mutex<HashMap<(String, Gvr), Known>>,
 }
 
 impl Watches {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 async fn plane() -> Plane {
     let mut setup = Setup::shipped(3);
-    setup.transform = CrookedTransform::new();
+    setup.transform = CrookedTransform::load();
     let plane = setup.start().await;
     plane.control.create(shop()).await;
     let all = onto(&["member1", "member2", "member3"]);

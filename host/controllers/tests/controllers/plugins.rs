@@ -103,7 +103,7 @@ pub(crate) struct CrookedTransform {
 }
 
 impl CrookedTransform {
-    pub(crate) fn new() -> Arc<dyn Transform> {
+    pub(crate) fn load() -> Arc<dyn Transform> {
         let plugin = TransformerPlugin::load(&component("tests/test-transformer"), impatient()).unwrap();
         Arc::new(Self { plugin, shipped: Arc::new(SHIPPED.transformers()) })
     }

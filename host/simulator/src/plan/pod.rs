@@ -70,7 +70,7 @@ pub(crate) fn succeeded(pod: &Value) -> Value {
             condition["reason"] = json!("PodCompleted");
         }
     }
-    json!({"phase": "Succeeded", "containerStatuses": status["containerStatuses"], "conditions": status["conditions"]})
+    json!({"phase": "Succeeded", "containerStatuses": status.get("containerStatuses"), "conditions": status.get("conditions")})
 }
 
 /// The status of a pod that no node has room for.
