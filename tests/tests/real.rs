@@ -77,6 +77,10 @@ fn the_sample_lives_in_real_clusters() {
     steps.step("outage: a member that was away caught up, and is watched again");
     delete(&control, members);
     steps.step("delete: gone everywhere");
+    for member in members {
+        member.wait(&["get", "pods", "-n", "shop"], "no pod is left", |pods| list(&pods["items"]).is_empty());
+    }
+    steps.step("the members' own garbage collection is done with the pods");
 }
 
 fn windlass() -> PathBuf {
@@ -355,7 +359,6 @@ fn delete(control: &Kubectl, members: [&Kubectl; 2]) {
         for object in [&WEB, &SETTINGS, &SERVICE] {
             member.wait_gone(object);
         }
-        member.wait(&["get", "pods", "-n", "shop"], "no pod is left", |pods| list(&pods["items"]).is_empty());
     }
     control.wait(&["get", "works", "-A"], "no Work of them is left", |works| {
         let held = |name: &str| {
