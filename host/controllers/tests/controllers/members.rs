@@ -207,3 +207,30 @@ async fn a_member_that_leaves_is_left_clean() {
         })
         .await;
 }
+
+/// A Cluster that doesn't say how it is reached: it says what is missing, gets nothing, holds nobody up, and can go.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_without_credentials_says_what_is_missing() {
+    let plane = plane(Setup::shipped(2), json!({"clusterAffinity": {}})).await;
+    let ghost = json!({
+        "apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "ghost"},
+        "spec": {"apiEndpoint": "https://ghost.test", "syncMode": "Push"},
+    });
+    plane.control.create(ghost).await;
+    let cluster = plane.ready("ghost", "False").await;
+    let told = condition::find(condition::of(&cluster), "Ready").unwrap();
+    assert_eq!(str_at(told, &["reason"]), "StatusCollectionFailed");
+    let why = str_at(told, &["message"]);
+    assert!(why.contains("ghost") && why.contains("spec.secretRef is missing"), "{why}");
+    plane.control.create(settings("web")).await;
+    for member in ["member1", "member2"] {
+        plane.copy(member, "ConfigMap", "shop/web", "there", |_| true).await;
+    }
+    plane.condition("ResourceBinding", "shop/web-configmap", "FullyApplied", "True", "FullyAppliedSuccess").await;
+    plane.control.delete("Cluster", "ghost").await;
+    plane
+        .until("the Cluster is gone", async || {
+            plane.control.get("Cluster", "", "ghost").await.is_none().then_some(())
+        })
+        .await;
+}
