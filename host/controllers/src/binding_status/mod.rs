@@ -58,13 +58,21 @@ pub(crate) fn start(context: &Context) {
     for handle in [&context.kinds.bindings, &context.kinds.cluster_bindings] {
         let keys = queue.clone();
         handle.on_change(move |change| {
-            if change.is_of_spec() && change.new.is_some() {
+            // Works may have told before the binding is known to be scheduled: then this is what they waited for.
+            let scheduled = |binding: &Option<Arc<Value>>| binding.as_ref().is_some_and(|binding| is_scheduled(binding));
+            let matters = change.is_of_spec() || scheduled(&change.old) != scheduled(&change.new);
+            if matters && change.new.is_some() {
                 keys.add_after(change.key.clone(), GATHER);
             }
         });
     }
     let controller = Controller { context: context.clone(), recorder: context.recorder("binding-status-controller") };
     context.run(queue, context.options.workers, move |key| controller.clone().reconcile(key));
+}
+
+/// Somebody has decided about it.
+fn is_scheduled(binding: &Value) -> bool {
+    get(binding, &["status", "lastScheduledTime"]).is_some()
 }
 
 /// The binding that a Work belongs to.
@@ -84,7 +92,7 @@ impl Controller {
         let Some(binding) = handle.get_key(&key).filter(|binding| !binding.is_deleting()) else {
             return Ok(Action::Done);
         };
-        if get(&binding, &["status", "lastScheduledTime"]).is_none() {
+        if !is_scheduled(&binding) {
             return Ok(Action::Done);
         }
         let id = binding.label(work::binding_label(&binding)).unwrap_or_default();
