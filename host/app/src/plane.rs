@@ -16,19 +16,25 @@ use windlass_apiserver::auth::{Es256, TokenIssuer};
 use windlass_apiserver::identity::Identity;
 use windlass_apiserver::server::{Profile, Server, ServerOptions};
 use windlass_apiserver::tls::{self, Authority, Context as KubeContext, Routes, Tls};
+use windlass_api::labels;
 use windlass_controllers::scheduler::Decisions;
 use windlass_members::Connector;
+use windlass_object::condition;
 use windlass_object::gvk::Gvr;
 use windlass_object::meta::Meta;
+use windlass_object::path::{list_at, str_at};
 use windlass_runtime::admin::{self, Readiness};
 use windlass_runtime::client::in_process;
 use windlass_runtime::metrics::Metrics;
-use windlass_runtime::{Objects, Shutdown};
+use windlass_runtime::{Informers, Objects, Shutdown};
 use windlass_simulator::{Member, Options as MemberOptions};
 use windlass_store::{Database, Options as StoreOptions};
 
 /// How long tasks may take to end.
 const DRAIN: Duration = Duration::from_secs(3);
+
+/// How long simulated members may take to be ready before the start goes on without them.
+const SETTLING: Duration = Duration::from_secs(10);
 
 /// Members that are started at once.
 const STARTING: usize = 16;
@@ -126,6 +132,7 @@ impl Plane {
             .await
             .with_context(|| format!("--admin-listen {}: is the port taken?", options.admin))?;
 
+        all_ready(&control, &members).await;
         Ok(Self {
             control,
             server,
@@ -210,6 +217,34 @@ async fn install_crds(control: &Client) -> anyhow::Result<()> {
         result?;
     }
     Ok(())
+}
+
+/// Waits until the members may be scheduled to. Without, what is applied at once goes to those that were the first.
+async fn all_ready(control: &Client, members: &[Member]) {
+    let informers = Informers::new(control.clone());
+    let clusters = informers.watch(Gvr::new("cluster.karmada.io", "v1alpha1", "clusters"));
+    clusters.synced().await;
+    let mut changes = clusters.subscribe();
+    let settled = |member: &Member| {
+        clusters.get("", member.name()).is_some_and(|cluster| {
+            let waits = |taint: &Value| {
+                matches!(str_at(taint, &["key"]), labels::TAINT_NOT_READY | labels::TAINT_UNREACHABLE)
+            };
+            condition::is_true(condition::of(&cluster), "Ready")
+                && !list_at(&cluster, &["status", "apiEnablements"]).is_empty()
+                && !list_at(&cluster, &["spec", "taints"]).iter().any(waits)
+        })
+    };
+    let all = async {
+        while !members.iter().all(settled) {
+            if changes.recv().await.is_none() {
+                return;
+            }
+        }
+    };
+    if tokio::time::timeout(SETTLING, all).await.is_err() {
+        tracing::warn!("not all simulated members are ready; going on without them");
+    }
 }
 
 #[allow(clippy::too_many_arguments, reason = "called in one place; a struct would only repeat it")]
