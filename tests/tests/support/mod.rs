@@ -160,10 +160,27 @@ impl Plane {
                         RecvTimeoutError::Timeout => "did not come in time",
                         RecvTimeoutError::Disconnected => "never came: windlass ended",
                     };
-                    panic!("event {event:?} {what}; the last state was {last}; its log:\n{}", self.log());
+                    let seen = self.seen();
+                    panic!(
+                        "event {event:?} {what}; the last state was {last}; its log:\n{}\n{seen}",
+                        self.log()
+                    );
                 }
             }
         }
+    }
+
+    /// What there is in the control plane and its members, for the message of a test that failed.
+    fn seen(&self) -> String {
+        let mut text = String::new();
+        for (context, what) in
+            [("windlass", "deploy,rb,work"), ("member1", "deploy,rs,pods"), ("member2", "deploy,rs,pods")]
+        {
+            let line = ["--context", context, "get", what, "-A", "-o", "wide"].map(str::to_owned);
+            let done = self.kubectl.run(&line, None, Duration::from_secs(10));
+            text.push_str(&format!("--- {context}\n{}{}", done.stdout, done.stderr));
+        }
+        text
     }
 
     /// The last lines of its log.
