@@ -22,7 +22,7 @@ use windlass_runtime::objects::{code, words};
 use windlass_runtime::{Action, ObjectKey, Queue};
 
 /// Works report at about the same time: what comes within this is added up once.
-const GATHER: Duration = Duration::from_millis(30);
+const GATHER: Duration = Duration::from_millis(100);
 
 #[derive(Clone)]
 struct Controller {

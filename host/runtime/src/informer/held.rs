@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use serde_json::Value;
 
-/// Objects of one informer that stay parsed after their last use: about 10 MB at most, and enough for
+/// Objects of one informer that stay parsed after their last use: a few MB at most, and enough for
 /// the steps that follow one change.
-const LATELY: usize = 512;
+const LATELY: usize = 128;
 
 /// An object at rest.
 pub(super) struct Held {
