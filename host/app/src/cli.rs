@@ -13,7 +13,14 @@ use std::path::PathBuf;
 /// With data:     windlass up --data-dir ./windlass-data
 /// A real cluster: windlass join prod --cluster-kubeconfig ~/.kube/prod
 #[derive(Debug, Parser)]
-#[command(name = "windlass", version, about, long_about, verbatim_doc_comment, disable_help_subcommand = true)]
+#[command(
+    name = "windlass",
+    version,
+    about,
+    long_about,
+    verbatim_doc_comment,
+    disable_help_subcommand = true
+)]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]

@@ -9,9 +9,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
-use windlass_api::labels::{
-    IMPERSONATOR, LABEL_SYSTEM, SECRET_CA_BUNDLE, SECRET_TOKEN, VALUE_TRUE,
-};
+use windlass_api::labels::{IMPERSONATOR, LABEL_SYSTEM, SECRET_CA_BUNDLE, SECRET_TOKEN, VALUE_TRUE};
 use windlass_api::names;
 use windlass_object::gvk::Gvr;
 use windlass_object::meta::Meta;
@@ -79,7 +77,9 @@ async fn token(member: &Client, namespace: &str, account: &str) -> anyhow::Resul
             "annotations": {"kubernetes.io/service-account.name": account},
         },
     });
-    ensure(member, &core("secrets"), secret).await.with_context(|| format!("secret {namespace}/{account} in the member"))?;
+    ensure(member, &core("secrets"), secret)
+        .await
+        .with_context(|| format!("secret {namespace}/{account} in the member"))?;
     let secrets = Objects::new(member.clone(), &core("secrets"));
     let filled = async {
         loop {
@@ -105,7 +105,9 @@ async fn rights(member: &Client, namespace: &str, account: &str) -> anyhow::Resu
     ]);
     let api = "rbac.authorization.k8s.io/v1";
     let object = json!({"apiVersion": api, "kind": "ClusterRole", "metadata": {"name": role, "labels": labels}, "rules": rules});
-    ensure(member, &rbac("clusterroles"), object).await.with_context(|| format!("cluster role {role} in the member"))?;
+    ensure(member, &rbac("clusterroles"), object)
+        .await
+        .with_context(|| format!("cluster role {role} in the member"))?;
     let object = json!({
         "apiVersion": api, "kind": "ClusterRoleBinding", "metadata": {"name": role, "labels": labels},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
@@ -120,25 +122,31 @@ async fn rights(member: &Client, namespace: &str, account: &str) -> anyhow::Resu
 /// Lets a member join. Whatever is there already is used; a Cluster of the name must not be there.
 pub(crate) async fn join(control: &Client, member: &Client, spec: &Spec) -> anyhow::Result<()> {
     let Spec { name, namespace: space, .. } = spec;
-    windlass_validate::check_cluster_name(name).map_err(|why| anyhow::anyhow!("cluster name {name:?}: {why}"))?;
+    windlass_validate::check_cluster_name(name)
+        .map_err(|why| anyhow::anyhow!("cluster name {name:?}: {why}"))?;
     let clusters = Objects::new(control.clone(), &Gvr::new("cluster.karmada.io", "v1alpha1", "clusters"));
     let system = Objects::new(member.clone(), &core("namespaces")).get("", "kube-system").await;
     let system = system.context("the member can't be asked for its namespace kube-system")?;
     let id = system.as_ref().map(|namespace| namespace.uid().to_owned()).unwrap_or_default();
     let held = clusters.list("", "").await.context("the control plane's Clusters can't be listed")?;
-    let same_id = |held: &Value| !id.is_empty() && held.pointer("/spec/id").and_then(Value::as_str) == Some(id.as_str());
+    let same_id = |held: &Value| {
+        !id.is_empty() && held.pointer("/spec/id").and_then(Value::as_str) == Some(id.as_str())
+    };
     if held.iter().any(|held| held.name() == name || same_id(held)) {
         bail!("the cluster ID {id} or the cluster name {name} has been registered");
     }
     for client in [member, control] {
-        ensure(client, &core("namespaces"), namespace(space)).await.with_context(|| format!("namespace {space}"))?;
+        ensure(client, &core("namespaces"), namespace(space))
+            .await
+            .with_context(|| format!("namespace {space}"))?;
     }
     let account = names::service_account(name);
     let impersonator = token(member, space, IMPERSONATOR).await?;
     rights(member, space, &account).await?;
     let credentials = token(member, space, &account).await?;
 
-    let data = |secret: &Value, key: &str| secret.pointer(&format!("/data/{}", key.replace('/', "~1"))).cloned();
+    let data =
+        |secret: &Value, key: &str| secret.pointer(&format!("/data/{}", key.replace('/', "~1"))).cloned();
     let secret = |secret_name: &str, data: Value| {
         json!({
             "apiVersion": "v1", "kind": "Secret", "type": "Opaque",
@@ -149,10 +157,15 @@ pub(crate) async fn join(control: &Client, member: &Client, spec: &Spec) -> anyh
     let impersonation = names::impersonation_secret(name);
     let secrets = [
         secret(&impersonation, json!({SECRET_TOKEN: data(&impersonator, "token")})),
-        secret(name, json!({SECRET_TOKEN: data(&credentials, "token"), SECRET_CA_BUNDLE: data(&credentials, "ca.crt")})),
+        secret(
+            name,
+            json!({SECRET_TOKEN: data(&credentials, "token"), SECRET_CA_BUNDLE: data(&credentials, "ca.crt")}),
+        ),
     ];
     for object in &secrets {
-        ensure(control, &core("secrets"), object.clone()).await.with_context(|| format!("secret {space}/{}", object.name()))?;
+        ensure(control, &core("secrets"), object.clone())
+            .await
+            .with_context(|| format!("secret {space}/{}", object.name()))?;
     }
     let mut cluster = json!({
         "apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": name},
@@ -181,9 +194,15 @@ pub(crate) async fn join(control: &Client, member: &Client, spec: &Spec) -> anyh
     Ok(())
 }
 
-async fn config(file: Option<&Path>, context: Option<&str>, preferred: Option<&str>) -> anyhow::Result<kube::Config> {
+async fn config(
+    file: Option<&Path>,
+    context: Option<&str>,
+    preferred: Option<&str>,
+) -> anyhow::Result<kube::Config> {
     let held = match file {
-        Some(file) => Kubeconfig::read_from(file).with_context(|| format!("kubeconfig {}", file.display()))?,
+        Some(file) => {
+            Kubeconfig::read_from(file).with_context(|| format!("kubeconfig {}", file.display()))?
+        }
         None => Kubeconfig::read().context("kubeconfig: give --kubeconfig or set KUBECONFIG")?,
     };
     let known = |name: &&str| held.contexts.iter().any(|context| context.name == **name);

@@ -76,7 +76,8 @@ where
 
 /// `resourcebindings/status` of a request's path.
 fn resource(path: &str) -> String {
-    let mut parts = path.split('/').filter(|part| !part.is_empty()).skip_while(|part| *part != "api" && *part != "apis");
+    let mut parts =
+        path.split('/').filter(|part| !part.is_empty()).skip_while(|part| *part != "api" && *part != "apis");
     let skipped = match parts.next() {
         Some("apis") => 2,
         _ => 1,
@@ -101,7 +102,10 @@ mod tests {
         for (path, expected) in [
             ("/api/v1/namespaces/shop/configmaps/a", "configmaps"),
             ("/api/v1/namespaces/shop", "namespaces"),
-            ("/apis/work.karmada.io/v1alpha2/namespaces/shop/resourcebindings/a/status", "resourcebindings/status"),
+            (
+                "/apis/work.karmada.io/v1alpha2/namespaces/shop/resourcebindings/a/status",
+                "resourcebindings/status",
+            ),
             ("/apis/cluster.karmada.io/v1alpha1/clusters/m1", "clusters"),
             ("/version", ""),
         ] {

@@ -35,7 +35,8 @@ impl Collector for Counters {
             }
         }
         let help = "Writes of controllers to the control plane's API";
-        let mut family = encoder.encode_descriptor("windlass_controller_writes", help, None, MetricType::Counter)?;
+        let mut family =
+            encoder.encode_descriptor("windlass_controller_writes", help, None, MetricType::Counter)?;
         for ((verb, resource, refused), count) in self.meter.read() {
             let refused = if refused { "true" } else { "false" };
             let labels = [("verb", verb), ("resource", resource.as_str()), ("refused", refused)];

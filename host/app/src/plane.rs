@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use windlass_api::labels;
 use windlass_apiserver::auth::{Es256, TokenIssuer};
 use windlass_apiserver::identity::Identity;
 use windlass_apiserver::server::{Profile, Server, ServerOptions};
 use windlass_apiserver::tls::{self, Authority, Context as KubeContext, Routes, Tls};
-use windlass_api::labels;
 use windlass_controllers::scheduler::Decisions;
 use windlass_members::Connector;
 use windlass_object::condition;
@@ -106,10 +106,18 @@ impl Plane {
             let starts = chunk.iter().map(|number| {
                 let shape = fleet::shape(*number);
                 let store = database.keyspace(&shape.name);
-                let server_options = store.map(|store| {
-                    (store.clone(), base.options(&shape.name, store, Profile::Member))
-                });
-                start_member(&control, &connector, &routes, shape, server_options, &options.member, address, &shutdown)
+                let server_options =
+                    store.map(|store| (store.clone(), base.options(&shape.name, store, Profile::Member)));
+                start_member(
+                    &control,
+                    &connector,
+                    &routes,
+                    shape,
+                    server_options,
+                    &options.member,
+                    address,
+                    &shutdown,
+                )
             });
             for member in futures::future::join_all(starts).await {
                 members.push(member?);
@@ -205,12 +213,16 @@ fn open(folder: Option<&Path>) -> anyhow::Result<(Database, Authority, Arc<dyn T
 }
 
 async fn install_crds(control: &Client) -> anyhow::Result<()> {
-    let definitions = Objects::new(control.clone(), &Gvr::new("apiextensions.k8s.io", "v1", "customresourcedefinitions"));
+    let definitions =
+        Objects::new(control.clone(), &Gvr::new("apiextensions.k8s.io", "v1", "customresourcedefinitions"));
     let applied = windlass_api::crds().into_iter().map(|definition| {
         let definitions = definitions.clone();
         async move {
             let name = definition.name().to_owned();
-            definitions.apply(&definition, "windlass", true).await.with_context(|| format!("definition {name}"))
+            definitions
+                .apply(&definition, "windlass", true)
+                .await
+                .with_context(|| format!("definition {name}"))
         }
     });
     for result in futures::future::join_all(applied).await {
@@ -269,7 +281,9 @@ async fn start_member(
     let clusters = Objects::new(control.clone(), &Gvr::new("cluster.karmada.io", "v1alpha1", "clusters"));
     match clusters.get("", &name).await? {
         // From an earlier start: only the port may have changed.
-        Some(held) if held.pointer("/spec/apiEndpoint").and_then(Value::as_str) != Some(endpoint.as_str()) => {
+        Some(held)
+            if held.pointer("/spec/apiEndpoint").and_then(Value::as_str) != Some(endpoint.as_str()) =>
+        {
             clusters.patch_merge("", &name, &json!({"spec": {"apiEndpoint": endpoint}})).await?;
         }
         Some(_) => {}

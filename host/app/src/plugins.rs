@@ -38,7 +38,9 @@ pub(crate) fn load() -> anyhow::Result<Loaded> {
     }
     let profile = match plugins.profile(&DEFAULT_FILTERS, &DEFAULT_SCORES) {
         Ok(profile) => profile,
-        Err(missing) => bail!("these plugins of the scheduler's profile are not loaded: {}", missing.join(", ")),
+        Err(missing) => {
+            bail!("these plugins of the scheduler's profile are not loaded: {}", missing.join(", "))
+        }
     };
     let interpreters = Chain::new(plugins.interpreters());
     let transform = Arc::new(plugins.transformers());

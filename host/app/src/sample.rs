@@ -33,7 +33,8 @@ pub(crate) struct Applied {
 impl Applied {
     /// Whether it is to be propagated, and not only says how.
     pub(crate) fn is_template(&self) -> bool {
-        !self.gvk.group.ends_with("karmada.io") && !(self.gvk.group.is_empty() && self.gvk.kind == "Namespace")
+        !self.gvk.group.ends_with("karmada.io")
+            && !(self.gvk.group.is_empty() && self.gvk.kind == "Namespace")
     }
 }
 
@@ -46,8 +47,8 @@ pub(crate) fn read(folder: &Path) -> anyhow::Result<Vec<Value>> {
     let mut objects = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file).with_context(|| format!("manifest {}", file.display()))?;
-        let documents: Vec<Value> =
-            serde_saphyr::from_multiple(&text).with_context(|| format!("manifest {} is no YAML", file.display()))?;
+        let documents: Vec<Value> = serde_saphyr::from_multiple(&text)
+            .with_context(|| format!("manifest {} is no YAML", file.display()))?;
         for document in documents.into_iter().filter(|document| !document.is_null()) {
             if document.kind().is_empty() || document.name().is_empty() {
                 bail!("manifest {}: a document has no kind or no metadata.name", file.display());
@@ -87,7 +88,11 @@ pub(crate) async fn apply(client: &Client, objects: &[Value]) -> anyhow::Result<
             .apply(&object, MANAGER, true)
             .await
             .with_context(|| format!("{} {name}", object.kind()))?;
-        applied.push(Applied { gvk, namespace: object.namespace().to_owned(), name: object.name().to_owned() });
+        applied.push(Applied {
+            gvk,
+            namespace: object.namespace().to_owned(),
+            name: object.name().to_owned(),
+        });
     }
     Ok(applied)
 }

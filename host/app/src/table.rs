@@ -36,7 +36,8 @@ impl Row {
 /// The rows of one binding.
 pub(crate) fn rows(binding: &Value, decisions: &Decisions) -> Vec<Row> {
     let resource = binding.pointer("/spec/resource").cloned().unwrap_or_default();
-    let template = format!("{}/{}", str_at(&resource, &["kind"]).to_lowercase(), str_at(&resource, &["name"]));
+    let template =
+        format!("{}/{}", str_at(&resource, &["kind"]).to_lowercase(), str_at(&resource, &["name"]));
     let row = |cluster: &str, replicas, state, why: String| Row {
         template: template.clone(),
         namespace: binding.namespace().to_owned(),
@@ -91,7 +92,14 @@ pub(crate) fn render(rows: &[Row], colours: bool) -> String {
     for row in rows {
         let replicas = row.replicas.map(|replicas| replicas.to_string()).unwrap_or_else(|| "-".into());
         let state = row.state.to_owned();
-        lines.push([row.namespace.clone(), row.template.clone(), row.cluster.clone(), replicas, state, row.why.clone()]);
+        lines.push([
+            row.namespace.clone(),
+            row.template.clone(),
+            row.cluster.clone(),
+            replicas,
+            state,
+            row.why.clone(),
+        ]);
     }
     let mut widths = [0; 6];
     for line in &lines {
@@ -136,9 +144,13 @@ mod tests {
             ]},
         });
         let rows = rows(&binding, &Decisions::default());
-        let states: Vec<_> = rows.iter().map(|row| (row.cluster.as_str(), row.state, row.why.as_str())).collect();
+        let states: Vec<_> =
+            rows.iter().map(|row| (row.cluster.as_str(), row.state, row.why.as_str())).collect();
         assert_eq!(states, [("m1", "ready", ""), ("m2", "applied", "2 of 6 ready")]);
         let text = render(&rows, false);
-        assert!(text.starts_with("NAMESPACE   TEMPLATE         CLUSTER   REPLICAS   STATE     WHY\n"), "{text}");
+        assert!(
+            text.starts_with("NAMESPACE   TEMPLATE         CLUSTER   REPLICAS   STATE     WHY\n"),
+            "{text}"
+        );
     }
 }

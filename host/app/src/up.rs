@@ -78,7 +78,10 @@ fn kubeconfig_path(args: &Up) -> PathBuf {
         return folder.join("kubeconfig");
     }
     let folder = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_dir());
-    folder.unwrap_or_else(std::env::temp_dir).join(format!("windlass-{}", std::process::id())).join("kubeconfig")
+    folder
+        .unwrap_or_else(std::env::temp_dir)
+        .join(format!("windlass-{}", std::process::id()))
+        .join("kubeconfig")
 }
 
 fn announce(args: &Up, plane: &Plane, kubeconfig: &Path, took: Duration) {
@@ -93,7 +96,9 @@ fn announce(args: &Up, plane: &Plane, kubeconfig: &Path, took: Duration) {
         return;
     }
     let shown = match contexts.as_slice() {
-        [first, .., last] if contexts.len() > 5 => format!("{first}, {} … {last}", contexts.get(1).unwrap_or(first)),
+        [first, .., last] if contexts.len() > 5 => {
+            format!("{first}, {} … {last}", contexts.get(1).unwrap_or(first))
+        }
         all => all.join(", "),
     };
     let kept = match &args.data_dir {
@@ -132,7 +137,11 @@ impl View {
         Self {
             applied,
             bindings: informers.watch(Gvr::new("work.karmada.io", "v1alpha2", "resourcebindings")),
-            cluster_bindings: informers.watch(Gvr::new("work.karmada.io", "v1alpha2", "clusterresourcebindings")),
+            cluster_bindings: informers.watch(Gvr::new(
+                "work.karmada.io",
+                "v1alpha2",
+                "clusterresourcebindings",
+            )),
             deployments: informers.watch(Gvr::new("apps", "v1", "deployments")),
             decisions: plane.decisions.clone(),
         }
@@ -162,13 +171,16 @@ impl View {
             if !condition::is_true(condition::of(&binding), "FullyApplied") {
                 seen.missing.push(format!("{label}: not fully applied"));
             }
-            if list_at(&binding, &["status", "aggregatedStatus"]).len() != list_at(&binding, &["spec", "clusters"]).len() {
+            if list_at(&binding, &["status", "aggregatedStatus"]).len()
+                != list_at(&binding, &["spec", "clusters"]).len()
+            {
                 seen.missing.push(format!("{label}: not all clusters have reported"));
             }
             seen.rows.extend(rows);
             if object.gvk.kind == "Deployment"
                 && let Some(live) = self.deployments.get(&object.namespace, &object.name)
-                && i64_at(&live, &["status", "readyReplicas"]).unwrap_or(0) < i64_at(&live, &["spec", "replicas"]).unwrap_or(1)
+                && i64_at(&live, &["status", "readyReplicas"]).unwrap_or(0)
+                    < i64_at(&live, &["spec", "replicas"]).unwrap_or(1)
             {
                 seen.missing.push(format!("{label}: its status is not aggregated yet"));
             }
@@ -188,7 +200,11 @@ impl View {
                 let name = windlass_api::names::binding(&object.gvk.kind, &object.name);
                 let there = self.bindings.get(&object.namespace, &name);
                 if there.is_some_and(|binding| list_at(&binding, &["spec", "clusters"]).len() < wanted) {
-                    seen.missing.push(format!("{}/{}: its kind is not served everywhere yet", object.gvk.kind.to_lowercase(), object.name));
+                    seen.missing.push(format!(
+                        "{}/{}: its kind is not served everywhere yet",
+                        object.gvk.kind.to_lowercase(),
+                        object.name
+                    ));
                 }
             }
         }
@@ -261,7 +277,10 @@ impl Screen {
         match self.output {
             Output::Json => {
                 let rows: Vec<Value> = seen.rows.iter().map(Row::json).collect();
-                anstream::println!("{}", json!({"event": "state", "ready": ready, "rows": rows, "missing": seen.missing}));
+                anstream::println!(
+                    "{}",
+                    json!({"event": "state", "ready": ready, "rows": rows, "missing": seen.missing})
+                );
             }
             Output::Table if self.terminal => {
                 let text = table::render(&seen.rows, true);

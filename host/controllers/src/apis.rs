@@ -59,7 +59,12 @@ impl Apis {
     }
 }
 
-async fn follow(client: Client, table: Arc<ArcSwap<ApiTable>>, version: watch::Sender<u64>, changed: Arc<Notify>) {
+async fn follow(
+    client: Client,
+    table: Arc<ArcSwap<ApiTable>>,
+    version: watch::Sender<u64>,
+    changed: Arc<Notify>,
+) {
     loop {
         let wait = match discover(&client).await {
             Ok(fresh) => {

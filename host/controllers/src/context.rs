@@ -85,7 +85,18 @@ impl Context {
         let informers = Informers::new(control.clone());
         let kinds = Kinds::new(&informers);
         let apis = Apis::new(control.clone(), &kinds.definitions, &shutdown);
-        Self { control, informers, kinds, apis, connector, interpreters, transform, shutdown, readiness, options }
+        Self {
+            control,
+            informers,
+            kinds,
+            apis,
+            connector,
+            interpreters,
+            transform,
+            shutdown,
+            readiness,
+            options,
+        }
     }
 
     /// Objects of a kind in the control plane.
@@ -135,9 +146,10 @@ impl Context {
         let Some(served) = self.apis.table().resolve(&gvk).cloned() else {
             return Err(TemplateError::NotServed(gvk));
         };
-        let handle = self.informers.running().into_iter().find(|scope| {
-            scope.gvr == served.gvr && scope.namespace.is_empty() && scope.labels.is_empty()
-        });
+        let handle =
+            self.informers.running().into_iter().find(|scope| {
+                scope.gvr == served.gvr && scope.namespace.is_empty() && scope.labels.is_empty()
+            });
         if let Some(scope) = handle {
             let informer = self.informers.watch(scope);
             if let Some(found) = informer.get(text("namespace"), text("name")) {

@@ -94,7 +94,11 @@ impl Kinds {
         use windlass_object::meta::Meta;
         let ids = |keys: &'static [&'static str]| {
             move |object: &Value| {
-                keys.iter().filter_map(|key| object.label(key)).filter(|id| !id.is_empty()).map(str::to_owned).collect()
+                keys.iter()
+                    .filter_map(|key| object.label(key))
+                    .filter(|id| !id.is_empty())
+                    .map(str::to_owned)
+                    .collect()
             }
         };
         self.works.add_index(BY_ID, ids(&[labels::LABEL_BINDING_ID, labels::LABEL_CLUSTER_BINDING_ID]));
@@ -142,7 +146,9 @@ fn requests_only(pod: &mut Value) {
         map.retain(|field, _| field == "phase");
     }
     if let Some(spec) = pod.get_mut("spec").and_then(Value::as_object_mut) {
-        spec.retain(|field, _| matches!(field.as_str(), "nodeName" | "containers" | "initContainers" | "overhead"));
+        spec.retain(|field, _| {
+            matches!(field.as_str(), "nodeName" | "containers" | "initContainers" | "overhead")
+        });
         for field in ["containers", "initContainers"] {
             for container in spec.get_mut(field).and_then(Value::as_array_mut).into_iter().flatten() {
                 if let Some(map) = container.as_object_mut() {

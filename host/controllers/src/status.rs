@@ -53,7 +53,9 @@ pub(crate) async fn write(
 ) -> Result<bool, kube::Error> {
     let mut current = object.clone();
     for attempt in 0..ATTEMPTS {
-        let Some(patch) = compute(&current).and_then(|fresh| patch(&current, &fresh)) else { return Ok(false) };
+        let Some(patch) = compute(&current).and_then(|fresh| patch(&current, &fresh)) else {
+            return Ok(false);
+        };
         match objects.patch_status_json(current.namespace(), current.name(), &patch).await {
             Ok(_) => return Ok(true),
             Err(error) if code(&error) == Some(404) => return Ok(false),

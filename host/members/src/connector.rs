@@ -144,7 +144,8 @@ impl Connector {
             None => self.secret(cluster).await?,
         };
         let fingerprint = Fingerprint {
-            spec: serde_json::to_string(&(&spec.api_endpoint, &spec.secret_ref, &spec.proxy_url)).unwrap_or_default(),
+            spec: serde_json::to_string(&(&spec.api_endpoint, &spec.secret_ref, &spec.proxy_url))
+                .unwrap_or_default(),
             secret: secret.get("data").map(Value::to_string).unwrap_or_default(),
         };
         if let Some((held, member)) = lock(&self.shared.open).get(name)
@@ -170,7 +171,9 @@ impl Connector {
         let secret = format!("{}/{}", reference.namespace, reference.name);
         match self.shared.secrets.get(&reference.namespace, &reference.name).await {
             Ok(Some(object)) => Ok(object),
-            Ok(None) => Err(ConnectError::Secret { cluster: name, secret, message: "it does not exist".into() }),
+            Ok(None) => {
+                Err(ConnectError::Secret { cluster: name, secret, message: "it does not exist".into() })
+            }
             Err(error) => Err(ConnectError::Secret { cluster: name, secret, message: error.to_string() }),
         }
     }

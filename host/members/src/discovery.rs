@@ -145,7 +145,8 @@ fn aggregated(table: &mut ApiTable, document: &Value) {
                     namespaced: text(resource, "scope") == "Namespaced",
                     verbs: texts(resource, "verbs"),
                     preferred: at == 0,
-                    has_status: list(resource, "subresources").any(|sub| text(sub, "subresource") == "status"),
+                    has_status: list(resource, "subresources")
+                        .any(|sub| text(sub, "subresource") == "status"),
                 });
             }
         }
@@ -159,7 +160,8 @@ async fn plain(table: &mut ApiTable, client: &Client, root: &str, answer: &Value
         versions.push((version, true));
     }
     for group in list(answer, "groups") {
-        let preferred = group.get("preferredVersion").map(|version| text(version, "groupVersion")).unwrap_or_default();
+        let preferred =
+            group.get("preferredVersion").map(|version| text(version, "groupVersion")).unwrap_or_default();
         for version in list(group, "versions") {
             let name = text(version, "groupVersion");
             let first = name == preferred;

@@ -47,8 +47,9 @@ impl Access {
 
     /// Whether there is such an object.
     pub(crate) fn has(&self, key: &Key) -> bool {
-        self.resource(key.kind)
-            .is_ok_and(|resource| self.store.snapshot().get(&resource.key(&key.namespace, &key.name)).is_some())
+        self.resource(key.kind).is_ok_and(|resource| {
+            self.store.snapshot().get(&resource.key(&key.namespace, &key.name)).is_some()
+        })
     }
 
     /// Carries one write out. An object that is there already, or gone already, is no error: the next

@@ -89,7 +89,11 @@ impl Member {
         MemberService { member: self.clone(), identity }
     }
 
-    async fn answer(&self, request: Request<Body>, identity: Option<Identity>) -> Result<Response<Body>, Unreachable> {
+    async fn answer(
+        &self,
+        request: Request<Body>,
+        identity: Option<Identity>,
+    ) -> Result<Response<Body>, Unreachable> {
         match self.faults.current() {
             Fault::Gone => return Err(Unreachable(self.name().to_owned())),
             Fault::Refusing => {

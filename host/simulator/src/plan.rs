@@ -66,7 +66,9 @@ pub(crate) fn pod(workload: &Value, name: &str, labels: &[(&str, &str)]) -> Valu
         "spec": template.get("spec").cloned().unwrap_or_else(|| json!({})),
     });
     for field in ["labels", "annotations"] {
-        if let Some(entries) = template.pointer(&format!("/metadata/{field}")).filter(|found| found.is_object()) {
+        if let Some(entries) =
+            template.pointer(&format!("/metadata/{field}")).filter(|found| found.is_object())
+        {
             pod.metadata_mut().insert(field.into(), entries.clone());
         }
     }

@@ -118,7 +118,8 @@ async fn pod_step(world: &World, key: &Key, object: &Value) -> Result<(), ApiErr
     }
     world.index().place(key, node, pod::request(object));
     if phase != "Running" {
-        let wait = world.options.ready_after.checked_sub(age(object.creation_timestamp())).unwrap_or_default();
+        let wait =
+            world.options.ready_after.checked_sub(age(object.creation_timestamp())).unwrap_or_default();
         if !wait.is_zero() {
             world.later(key, wait);
             return Ok(());
@@ -240,4 +241,3 @@ fn address(object: &Value, key: &Key, what: &str) -> Vec<Write> {
     let body = json!({"status": {"loadBalancer": {"ingress": [entry]}}});
     vec![Write::Merge(key.clone(), "status", body)]
 }
-

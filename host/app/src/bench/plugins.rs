@@ -60,10 +60,14 @@ fn clusters(count: usize) -> ClusterTable {
 
 pub(super) fn run() -> anyhow::Result<Figures> {
     let Loaded { interpreters, transform, mut profile, .. } = plugins::load()?;
-    let mut figures = Figures::new(format!("plugins: median of {CALLS} calls, one thread, every plugin in Wasm"));
+    let mut figures =
+        Figures::new(format!("plugins: median of {CALLS} calls, one thread, every plugin in Wasm"));
     let object = deployment();
     let _: Gvk = Gvk::new("apps", "v1", "Deployment");
-    figures.add("interpret replicas, 1 KB Deployment", micros(median(|| drop(interpreters.interpret_replica(&object)))));
+    figures.add(
+        "interpret replicas, 1 KB Deployment",
+        micros(median(|| drop(interpreters.interpret_replica(&object)))),
+    );
     figures.add("revise replicas", micros(median(|| drop(interpreters.revise_replica(&object, 3)))));
     figures.add("interpret health", micros(median(|| drop(interpreters.interpret_health(&object)))));
     let facts = ClusterFacts { name: "m1".into(), ..ClusterFacts::default() };
@@ -86,7 +90,8 @@ pub(super) fn run() -> anyhow::Result<Figures> {
             },
         });
         let (peers, assumed) = (Peers::default(), Assumed::new());
-        let around = Surroundings { table: &table, peers: &peers, assumed: &assumed, options: Options::default() };
+        let around =
+            Surroundings { table: &table, peers: &peers, assumed: &assumed, options: Options::default() };
         let time = median(|| drop(pass::plan(&binding, &around, &mut profile)));
         figures.add(format!("schedule among {count} clusters"), micros(time));
     }

@@ -86,7 +86,13 @@ impl What {
 type Stages = BTreeMap<&'static str, Duration>;
 
 /// Waits on a store's events until `count` of them are `done`.
-async fn follow(store: Arc<dyn Store>, from: u64, prefix: String, count: usize, done: impl Fn(&Event) -> bool) -> anyhow::Result<()> {
+async fn follow(
+    store: Arc<dyn Store>,
+    from: u64,
+    prefix: String,
+    count: usize,
+    done: impl Fn(&Event) -> bool,
+) -> anyhow::Result<()> {
     let mut watch = store.watch(&prefix, from)?;
     let mut seen = HashSet::new();
     while seen.len() < count {
@@ -150,7 +156,8 @@ pub(super) async fn run(what: What) -> anyhow::Result<Figures> {
     let ready = follow(control, from, prefix(&plane.server, what)?, TEMPLATES, move |event| {
         let Some(entry) = &event.new else { return false };
         let wanted = REPLICAS * MEMBERS as i64;
-        what == What::ConfigMaps || i64_at(&entry.json_uncached(), &["status", "readyReplicas"]) == Some(wanted)
+        what == What::ConfigMaps
+            || i64_at(&entry.json_uncached(), &["status", "readyReplicas"]) == Some(wanted)
     });
     let all = async {
         let (created, arrived, ready) =
@@ -161,7 +168,8 @@ pub(super) async fn run(what: What) -> anyhow::Result<Figures> {
         ready?;
         anyhow::Ok(arrived)
     };
-    let arrived = tokio::time::timeout(DEADLINE, all).await.context("not all arrived within the deadline")??;
+    let arrived =
+        tokio::time::timeout(DEADLINE, all).await.context("not all arrived within the deadline")??;
     let took = if what == What::ConfigMaps { arrived } else { begun.elapsed() };
     // Statuses and events of the last ones are still on their way.
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -213,7 +221,9 @@ fn figures(
 ) -> Figures {
     let (title, time, writes) = match what {
         What::ConfigMaps => ("ConfigMaps to 3 members, until each is in all", "5 s", "14"),
-        What::Deployments => ("Deployments of 3 replicas to 3 members, until every template's status is right", "10 s", "22"),
+        What::Deployments => {
+            ("Deployments of 3 replicas to 3 members, until every template's status is right", "10 s", "22")
+        }
     };
     let mut figures = Figures::new(format!("propagate: {TEMPLATES} {title} (durable store, real pods)"));
     figures.target("time", format!("{:.2} s", took.as_secs_f64()), time);

@@ -63,5 +63,11 @@ pub(super) async fn start() -> anyhow::Result<Figures> {
 
 /// A hundred.
 pub(super) async fn members() -> anyhow::Result<Figures> {
-    measure(100, "members: control plane and 100 simulated members at rest, durable store".into(), "-", "500 MB").await
+    measure(
+        100,
+        "members: control plane and 100 simulated members at rest, durable store".into(),
+        "-",
+        "500 MB",
+    )
+    .await
 }

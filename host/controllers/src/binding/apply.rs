@@ -79,7 +79,9 @@ impl Writer<'_> {
         let reachable = |work: &Value| {
             let cluster = names::cluster_of(work.namespace()).unwrap_or_default();
             let cluster = self.context.kinds.clusters.get("", cluster);
-            cluster.is_some_and(|c| windlass_object::condition::is_true(windlass_object::condition::of(&c), "Ready"))
+            cluster.is_some_and(|c| {
+                windlass_object::condition::is_true(windlass_object::condition::of(&c), "Ready")
+            })
         };
         Ok(!borrowed.iter().any(|work| reachable(work)))
     }

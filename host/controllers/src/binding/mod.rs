@@ -64,7 +64,10 @@ pub(crate) fn start(context: &Context) {
     let (keys, bindings) = (queue.clone(), context.kinds.bindings.clone());
     context.kinds.overrides.on_change(move |change| {
         if change.is_of_spec() && !change.initial {
-            bindings.list_in(&change.key.namespace).iter().for_each(|binding| keys.add(ObjectKey::of(binding)));
+            bindings
+                .list_in(&change.key.namespace)
+                .iter()
+                .for_each(|binding| keys.add(ObjectKey::of(binding)));
         }
     });
     let (keys, kinds) = (queue.clone(), context.kinds.clone());
@@ -86,7 +89,8 @@ pub(crate) fn start(context: &Context) {
                 .for_each(|binding| keys.add(ObjectKey::of(&binding)));
         }
     });
-    let controller = Controller { context: context.clone(), recorder: context.recorder("binding-controller") };
+    let controller =
+        Controller { context: context.clone(), recorder: context.recorder("binding-controller") };
     context.run(queue, context.options.workers, move |key| controller.clone().reconcile(key));
 }
 
@@ -116,7 +120,9 @@ impl Controller {
         }
         let ready = |cluster: &String| {
             let found = self.context.kinds.clusters.get("", cluster);
-            found.is_some_and(|cluster| windlass_object::condition::is_true(windlass_object::condition::of(&cluster), "Ready"))
+            found.is_some_and(|cluster| {
+                windlass_object::condition::is_true(windlass_object::condition::of(&cluster), "Ready")
+            })
         };
         // An unreachable cluster can't confirm that its copy is gone: it isn't waited for.
         if work::direct_purges_pending(&binding, &borrowed).iter().any(ready) {
@@ -205,11 +211,12 @@ impl Controller {
         }
         let facts = windlass_policy::ClusterFacts::from_value(&cluster);
         let transform = self.context.transform.as_ref();
-        let overridden = overrides::apply(copy, &rules.cluster, &rules.namespaced, &facts, transform).map_err(|error| {
-            let message = format!("Apply override policies failed: {error}");
-            self.recorder.warning(template, events::APPLY_OVERRIDE_POLICY_FAILED, message);
-            error.to_string()
-        })?;
+        let overridden = overrides::apply(copy, &rules.cluster, &rules.namespaced, &facts, transform)
+            .map_err(|error| {
+                let message = format!("Apply override policies failed: {error}");
+                self.recorder.warning(template, events::APPLY_OVERRIDE_POLICY_FAILED, message);
+                error.to_string()
+            })?;
         let name = names::work(template.kind(), template.name(), template.namespace());
         let work = work::build(binding, &target.cluster, &overridden, false);
         if work.name() != name {

@@ -59,14 +59,16 @@ pub(crate) fn start(context: &Context) {
         let keys = queue.clone();
         handle.on_change(move |change| {
             // Works may have told before the binding is known to be scheduled: then this is what they waited for.
-            let scheduled = |binding: &Option<Arc<Value>>| binding.as_ref().is_some_and(|binding| is_scheduled(binding));
+            let scheduled =
+                |binding: &Option<Arc<Value>>| binding.as_ref().is_some_and(|binding| is_scheduled(binding));
             let matters = change.is_of_spec() || scheduled(&change.old) != scheduled(&change.new);
             if matters && change.new.is_some() {
                 keys.add_after(change.key.clone(), GATHER);
             }
         });
     }
-    let controller = Controller { context: context.clone(), recorder: context.recorder("binding-status-controller") };
+    let controller =
+        Controller { context: context.clone(), recorder: context.recorder("binding-status-controller") };
     context.run(queue, context.options.workers, move |key| controller.clone().reconcile(key));
 }
 
@@ -116,7 +118,9 @@ impl Controller {
         let text = |field: &str| resource.get(field).and_then(Value::as_str).unwrap_or_default();
         let gvk = Gvk::from_api_version(text("apiVersion"), text("kind"));
         let chain = &self.context.interpreters;
-        if list_at(binding, &["spec", "clusters"]).is_empty() || !chain.enabled(&gvk, Operation::AggregateStatus) {
+        if list_at(binding, &["spec", "clusters"]).is_empty()
+            || !chain.enabled(&gvk, Operation::AggregateStatus)
+        {
             return Ok(());
         }
         let Some(mut template) = self.context.template(resource).await? else { return Ok(()) };
@@ -145,7 +149,8 @@ impl Controller {
                 patch.push(json!({"op": "test", "path": "/status", "value": held}));
             }
             patch.push(json!({"op": "add", "path": "/status", "value": fresh}));
-            let written = objects.patch_status_json(template.namespace(), template.name(), &Value::Array(patch)).await;
+            let written =
+                objects.patch_status_json(template.namespace(), template.name(), &Value::Array(patch)).await;
             match written {
                 Ok(_) => return Ok(()),
                 Err(error) if matches!(code(&error), Some(409 | 422)) && attempt < 2 => {

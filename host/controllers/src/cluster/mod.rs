@@ -41,10 +41,15 @@ pub(crate) fn start(context: &Context) {
     for handle in [&context.kinds.bindings, &context.kinds.cluster_bindings] {
         let (keys, clusters) = (queue.clone(), context.kinds.clusters.clone());
         handle.on_change(move |_| {
-            clusters.list().iter().filter(|cluster| cluster.is_deleting()).for_each(|c| keys.add(c.name().to_owned()));
+            clusters
+                .list()
+                .iter()
+                .filter(|cluster| cluster.is_deleting())
+                .for_each(|c| keys.add(c.name().to_owned()));
         });
     }
-    let controller = Controller { context: context.clone(), recorder: context.recorder("cluster-controller") };
+    let controller =
+        Controller { context: context.clone(), recorder: context.recorder("cluster-controller") };
     context.run(queue, 2, move |name| controller.clone().reconcile(name));
 }
 
@@ -71,14 +76,22 @@ impl Controller {
     fn is_targeted(&self, cluster: &str) -> bool {
         let targets = |binding: &Arc<Value>| {
             let clusters = binding.pointer("/spec/clusters").and_then(Value::as_array);
-            clusters.into_iter().flatten().any(|target| target.get("name").and_then(Value::as_str) == Some(cluster))
+            clusters
+                .into_iter()
+                .flatten()
+                .any(|target| target.get("name").and_then(Value::as_str) == Some(cluster))
         };
         let kinds = &self.context.kinds;
         kinds.bindings.list().iter().any(targets) || kinds.cluster_bindings.list().iter().any(targets)
     }
 
     /// Whether the next step may follow.
-    async fn carry_out(&self, cluster: &Arc<Value>, namespace: &str, step: Step) -> Result<bool, kube::Error> {
+    async fn carry_out(
+        &self,
+        cluster: &Arc<Value>,
+        namespace: &str,
+        step: Step,
+    ) -> Result<bool, kube::Error> {
         let clusters = self.context.objects(&CLUSTERS);
         let namespaces = self.context.objects(&NAMESPACES);
         let name = cluster.name();
@@ -127,21 +140,29 @@ impl Controller {
                         self.recorder.normal(&**cluster, events::REMOVE_EXECUTION_SPACE_SUCCEED, message);
                     }
                     Err(error) => {
-                        self.recorder.warning(&**cluster, events::REMOVE_EXECUTION_SPACE_FAILED, words(&error));
+                        self.recorder.warning(
+                            &**cluster,
+                            events::REMOVE_EXECUTION_SPACE_FAILED,
+                            words(&error),
+                        );
                         return Err(error);
                     }
                 }
             }
             Step::Untarget => {
                 let kinds = &self.context.kinds;
-                for (handle, gvr) in [(&kinds.bindings, &BINDINGS), (&kinds.cluster_bindings, &CLUSTER_BINDINGS)] {
+                for (handle, gvr) in
+                    [(&kinds.bindings, &BINDINGS), (&kinds.cluster_bindings, &CLUSTER_BINDINGS)]
+                {
                     let bindings = self.context.objects(gvr);
                     for binding in handle.list() {
                         let Some(patch) = plan::untarget(&binding, name) else { continue };
                         let done = bindings.patch_json(binding.namespace(), binding.name(), &patch);
                         match done.await {
                             // It changed meanwhile: the change brings the cluster back.
-                            Err(error) if !matches!(code(&error), Some(404 | 409 | 422)) => return Err(error),
+                            Err(error) if !matches!(code(&error), Some(404 | 409 | 422)) => {
+                                return Err(error);
+                            }
                             _ => {}
                         }
                     }

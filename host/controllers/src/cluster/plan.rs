@@ -60,7 +60,9 @@ fn living(cluster: &Value, observed: &Observed) -> Vec<Step> {
     if wanted != held {
         if held.is_empty() {
             // Somebody else may have added one meanwhile: then this is tried again.
-            patch.push(json!({"op": "test", "path": "/spec/syncMode", "value": cluster.pointer("/spec/syncMode")}));
+            patch.push(
+                json!({"op": "test", "path": "/spec/syncMode", "value": cluster.pointer("/spec/syncMode")}),
+            );
         } else {
             patch.push(json!({"op": "test", "path": "/spec/taints", "value": held}));
         }
@@ -180,7 +182,8 @@ mod tests {
     #[test]
     fn taints_follow_the_condition() {
         let own = json!({"key": "own", "effect": "NoSchedule"});
-        let not_ready = json!({"key": TAINT_NOT_READY, "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"});
+        let not_ready =
+            json!({"key": TAINT_NOT_READY, "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"});
         for (ready, before, after) in [
             (None, vec![], vec![not_ready.clone()]),
             (Some("False"), vec![own.clone()], vec![own.clone(), not_ready.clone()]),
@@ -206,7 +209,8 @@ mod tests {
 
     #[test]
     fn a_cluster_that_leaves_is_taken_out_where_no_scheduler_would() {
-        let mut binding = json!({"metadata": {"name": "web"}, "spec": {"clusters": [{"name": "a"}, {"name": "b"}]}});
+        let mut binding =
+            json!({"metadata": {"name": "web"}, "spec": {"clusters": [{"name": "a"}, {"name": "b"}]}});
         let patch = untarget(&binding, "b").unwrap();
         assert_eq!(patch.pointer("/1/value"), Some(&json!([{"name": "a"}])));
         assert_eq!(untarget(&binding, "c"), None);

@@ -49,7 +49,12 @@ pub(crate) fn start(context: &Context) {
     let queue: Queue<String> = Queue::new("cluster-status");
     let keys = queue.clone();
     context.kinds.clusters.on_change(move |change| {
-        if change.is_of_spec() || change.object().is_some_and(|cluster| !cluster.finalizers().is_empty() && change.old.as_ref().is_some_and(|old| old.finalizers().is_empty())) {
+        if change.is_of_spec()
+            || change.object().is_some_and(|cluster| {
+                !cluster.finalizers().is_empty()
+                    && change.old.as_ref().is_some_and(|old| old.finalizers().is_empty())
+            })
+        {
             keys.add(change.key.name.clone());
         }
     });
@@ -128,7 +133,10 @@ impl Controller {
         for handle in [&definitions, &nodes] {
             let (queue, name) = (self.queue.clone(), name.to_owned());
             handle.on_change(move |change| {
-                if change.is_of_spec() || change.initial || plan::matters(change.old.as_deref(), change.new.as_deref()) {
+                if change.is_of_spec()
+                    || change.initial
+                    || plan::matters(change.old.as_deref(), change.new.as_deref())
+                {
                     queue.add_after(name.clone(), GATHER);
                 }
             });

@@ -46,7 +46,11 @@ pub(super) fn patch(cluster: &Value, observed: &Observed<'_>) -> Option<Value> {
     let mut status = before.as_object().cloned().unwrap_or_default();
     let mut conditions = condition::of(cluster).to_vec();
     if observed.settled {
-        condition::set_at(&mut conditions, ready_condition(observed.health, cluster.generation()), &observed.now);
+        condition::set_at(
+            &mut conditions,
+            ready_condition(observed.health, cluster.generation()),
+            &observed.now,
+        );
     }
     if let Some(facts) = observed.facts {
         condition::set_at(&mut conditions, complete(facts), &observed.now);
@@ -74,15 +78,19 @@ pub(super) fn patch(cluster: &Value, observed: &Observed<'_>) -> Option<Value> {
 
 fn ready_condition(health: &Health, generation: i64) -> Condition {
     let (status, reason, message) = match health {
-        Health::Healthy => {
-            ("True", words::REASON_CLUSTER_READY, "cluster is healthy and ready to accept workloads".to_owned())
-        }
+        Health::Healthy => (
+            "True",
+            words::REASON_CLUSTER_READY,
+            "cluster is healthy and ready to accept workloads".to_owned(),
+        ),
         Health::NotReady => (
             "False",
             words::REASON_CLUSTER_NOT_READY,
             "cluster is reachable but health endpoint responded without ok".to_owned(),
         ),
-        Health::Offline => ("False", words::REASON_CLUSTER_NOT_REACHABLE, "cluster is not reachable".to_owned()),
+        Health::Offline => {
+            ("False", words::REASON_CLUSTER_NOT_REACHABLE, "cluster is not reachable".to_owned())
+        }
         Health::Unusable(why) => (
             "False",
             words::REASON_STATUS_COLLECTION_FAILED,
@@ -95,10 +103,16 @@ fn ready_condition(health: &Health, generation: i64) -> Condition {
 fn complete(facts: &Facts) -> Condition {
     let kind = words::COMPLETE_API_ENABLEMENTS;
     if facts.apis.is_empty() {
-        let message = format!("collected empty APIEnablements from the cluster: {}", facts.missing.join("; "));
+        let message =
+            format!("collected empty APIEnablements from the cluster: {}", facts.missing.join("; "));
         Condition::new(kind, "False", words::REASON_EMPTY, message)
     } else if facts.missing.is_empty() {
-        Condition::new(kind, "True", words::REASON_COMPLETE, "collected complete APIEnablements from the cluster")
+        Condition::new(
+            kind,
+            "True",
+            words::REASON_COMPLETE,
+            "collected complete APIEnablements from the cluster",
+        )
     } else {
         let message = format!(
             "might collect partial APIEnablements({}) from the cluster: {}",
@@ -174,7 +188,9 @@ fn resources(cluster: &Value, nodes: &[Arc<Value>], pods: &[Arc<Value>]) -> Valu
         }
     }
     let mut summary = Map::new();
-    for (field, sum) in [("allocatable", &allocatable), ("allocating", &allocating), ("allocated", &allocated)] {
+    for (field, sum) in
+        [("allocatable", &allocatable), ("allocating", &allocating), ("allocated", &allocated)]
+    {
         let entries: Map<String, Value> = sum
             .iter()
             .filter(|(_, amount)| !amount.is_zero())
@@ -231,7 +247,8 @@ fn modelings(cluster: &Value, nodes: &[Arc<Value>], used: &BTreeMap<&str, Amount
             *count += 1;
         }
     }
-    let grades = models.iter().zip(counts).map(|(model, count)| json!({"grade": model.get("grade"), "count": count}));
+    let grades =
+        models.iter().zip(counts).map(|(model, count)| json!({"grade": model.get("grade"), "count": count}));
     Some(grades.collect())
 }
 
@@ -241,7 +258,9 @@ mod tests {
 
     #[test]
     fn resources_add_up() {
-        let node = Arc::new(json!({"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}}));
+        let node = Arc::new(
+            json!({"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}}),
+        );
         let pod = |node: &str, phase: &str| {
             Arc::new(json!({
                 "spec": {"nodeName": node, "containers": [{"resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}}]},
@@ -257,15 +276,22 @@ mod tests {
         assert_eq!(summary["allocatable"]["memory"], "8Gi");
         assert_eq!(summary["allocated"], json!({"cpu": "500m", "memory": "1Gi", "pods": "1"}));
         assert_eq!(summary["allocating"]["pods"], "1");
-        assert_eq!(summary["allocatableModelings"], json!([{"grade": 0, "count": 0}, {"grade": 1, "count": 1}]));
+        assert_eq!(
+            summary["allocatableModelings"],
+            json!([{"grade": 0, "count": 0}, {"grade": 1, "count": 1}])
+        );
     }
 
     #[test]
     fn the_same_again_is_no_patch() {
         let mut cluster = json!({"metadata": {"uid": "u", "generation": 1}});
         let facts = Facts::default();
-        let observed =
-            Observed { health: &Health::Healthy, settled: true, facts: Some(&facts), now: "2026-01-01T00:00:00Z".into() };
+        let observed = Observed {
+            health: &Health::Healthy,
+            settled: true,
+            facts: Some(&facts),
+            now: "2026-01-01T00:00:00Z".into(),
+        };
         let patch = patch(&cluster, &observed).unwrap();
         cluster["status"] = patch[1]["value"].clone();
         let later = Observed { now: "2027-01-01T00:00:00Z".into(), ..observed };

@@ -27,13 +27,15 @@ impl Detector {
         let reasons: Vec<String> = list_at(policy, &["spec", "resourceSelectors"])
             .iter()
             .map(|selector| {
-                let gvk = Gvk::from_api_version(str_at(selector, &["apiVersion"]), str_at(selector, &["kind"]));
+                let gvk =
+                    Gvk::from_api_version(str_at(selector, &["apiVersion"]), str_at(selector, &["kind"]));
                 let served = self.context.apis.table().resolve(&gvk).is_some();
                 let objects = served.then(|| self.watches.of_kind(&gvk).unwrap_or_default());
                 why(policy, selector, objects.as_deref())
             })
             .collect();
-        let message = format!("The policy has no objects: {}. It takes effect as soon as it has.", reasons.join("; "));
+        let message =
+            format!("The policy has no objects: {}. It takes effect as soon as it has.", reasons.join("; "));
         self.recorder.warning(policy, NOTHING_SELECTED, message);
         Action::Done
     }
@@ -43,7 +45,9 @@ impl Detector {
 fn why(policy: &Value, selector: &Value, objects: Option<&[Arc<Value>]>) -> String {
     let kind = format!("{} {}", str_at(selector, &["apiVersion"]), str_at(selector, &["kind"]));
     let Some(objects) = objects else {
-        return format!("the control plane does not serve {kind}: check the selector, or install its definition");
+        return format!(
+            "the control plane does not serve {kind}: check the selector, or install its definition"
+        );
     };
     let is_meant = |object: &&Arc<Value>| {
         let in_reach = policy.namespace().is_empty() || object.namespace() == policy.namespace();
@@ -85,7 +89,10 @@ mod tests {
         };
         let elsewhere = [object("other", json!({}))];
         for (objects, expected) in [
-            (None, "the control plane does not serve v1 ConfigMap: check the selector, or install its definition"),
+            (
+                None,
+                "the control plane does not serve v1 ConfigMap: check the selector, or install its definition",
+            ),
             (Some(&[][..]), "there is no v1 ConfigMap named web in namespace shop"),
             (Some(&elsewhere[..]), "there is no v1 ConfigMap named web in namespace shop"),
             (Some(&[object("shop", json!({}))][..]), "v1 ConfigMap shop/web is not propagated"),

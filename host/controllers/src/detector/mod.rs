@@ -16,8 +16,8 @@ use watches::Watches;
 use windlass_object::gvk::Gvk;
 use windlass_object::path::str_at;
 use windlass_policy::binding::BindingError;
-use windlass_runtime::events::Recorder;
 use windlass_runtime::Queue;
+use windlass_runtime::events::Recorder;
 
 /// A template, and whether only Windlass itself has changed it since it was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

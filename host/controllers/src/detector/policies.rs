@@ -19,7 +19,8 @@ impl Detector {
             let queue = self.policies.clone();
             handle.on_change(move |change| {
                 if change.is_of_spec() && change.new.is_some() {
-                    let key = PolicyKey { namespace: change.key.namespace.clone(), name: change.key.name.clone() };
+                    let key =
+                        PolicyKey { namespace: change.key.namespace.clone(), name: change.key.name.clone() };
                     queue.add(key);
                 }
             });
@@ -54,7 +55,8 @@ impl Detector {
         };
         let id = Claim::by(&policy).id;
         let templates = self.watches.claimed(&id);
-        let bindings: Vec<Option<Arc<Value>>> = templates.iter().map(|template| self.binding_of(template)).collect();
+        let bindings: Vec<Option<Arc<Value>>> =
+            templates.iter().map(|template| self.binding_of(template)).collect();
         let mut claimed: Vec<Claimed<'_>> = templates
             .iter()
             .zip(&bindings)
@@ -103,7 +105,9 @@ impl Detector {
             let object = release.object;
             let objects = match (object.api_version(), object.kind()) {
                 ("work.karmada.io/v1alpha2", "ResourceBinding") => self.context.objects(&BINDINGS),
-                ("work.karmada.io/v1alpha2", "ClusterResourceBinding") => self.context.objects(&CLUSTER_BINDINGS),
+                ("work.karmada.io/v1alpha2", "ClusterResourceBinding") => {
+                    self.context.objects(&CLUSTER_BINDINGS)
+                }
                 _ => self.objects_of(object)?,
             };
             write(&objects, object, &release.patch).await?;

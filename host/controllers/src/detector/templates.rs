@@ -28,7 +28,9 @@ const ATTEMPTS: usize = 5;
 impl Detector {
     pub(super) async fn template(self, key: TemplateKey) -> Result<Action, Error> {
         let Some(template) = self.read(&key).await? else {
-            self.waiting().retain(|held| !(held.gvk == key.gvk && held.namespace == key.namespace && held.name == key.name));
+            self.waiting().retain(|held| {
+                !(held.gvk == key.gvk && held.namespace == key.namespace && held.name == key.name)
+            });
             return Ok(Action::Done);
         };
         if template.is_deleting() {
@@ -55,9 +57,10 @@ impl Detector {
             Detection::PolicyDeleting(claim) => {
                 Err(Error::PolicyDeleting(names::namespaced(&claim.namespace, &claim.name)))
             }
-            Detection::MissingOverride { policy, name } => {
-                Err(Error::MissingOverride { policy: names::namespaced(policy.namespace(), policy.name()), name })
-            }
+            Detection::MissingOverride { policy, name } => Err(Error::MissingOverride {
+                policy: names::namespaced(policy.namespace(), policy.name()),
+                name,
+            }),
             Detection::NoMatch => {
                 self.waiting().insert(plain);
                 Ok(Action::Done)
@@ -115,7 +118,8 @@ impl Detector {
         let facts = self.facts(&current, policy).await?;
         let desired = binding::desired(&current, policy, &facts);
         if self.write_binding(desired).await? {
-            let message = format!("Apply policy({}) succeed", names::namespaced(policy.namespace(), policy.name()));
+            let message =
+                format!("Apply policy({}) succeed", names::namespaced(policy.namespace(), policy.name()));
             self.recorder.normal(&*current, events::APPLY_POLICY_SUCCEED, message);
         }
         Ok(Action::Done)
@@ -163,7 +167,9 @@ impl Detector {
         let (namespace, name) = (desired.namespace().to_owned(), desired.name().to_owned());
         let mut existing = handle.get(&namespace, &name);
         for attempt in 0..ATTEMPTS {
-            let Some(merged) = binding::merge(existing.as_deref(), desired.clone())? else { return Ok(false) };
+            let Some(merged) = binding::merge(existing.as_deref(), desired.clone())? else {
+                return Ok(false);
+            };
             let written = match &existing {
                 None => objects.create(&merged).await,
                 Some(held) => objects.patch_json(&namespace, &name, &guarded(held, &merged)).await,
@@ -197,7 +203,13 @@ impl Detector {
             Scope::Namespaced => "PropagationPolicy",
             Scope::Cluster => "ClusterPropagationPolicy",
         };
-        tracing::info!(kind = template.kind(), namespace = template.namespace(), name = template.name(), policy = held.name, "released from its {kind}");
+        tracing::info!(
+            kind = template.kind(),
+            namespace = template.namespace(),
+            name = template.name(),
+            policy = held.name,
+            "released from its {kind}"
+        );
         Ok(())
     }
 
@@ -219,7 +231,8 @@ impl Policies {
 
 /// The difference, over the generation that it was worked out from.
 fn guarded(held: &Value, merged: &Value) -> Value {
-    let mut operations = vec![json!({"op": "test", "path": "/metadata/generation", "value": held.generation()})];
+    let mut operations =
+        vec![json!({"op": "test", "path": "/metadata/generation", "value": held.generation()})];
     if let Value::Array(rest) = diff(held, merged) {
         operations.extend(rest);
     }
@@ -234,7 +247,9 @@ pub(super) async fn write(objects: &Objects, object: &Value, patch: &Patch) -> R
         Patch::Json(patch) => objects.patch_json(namespace, name, patch).await,
     };
     match written {
-        Err(error) if matches!(code(&error), Some(404 | 422)) && matches!(patch, Patch::Json(_)) => Ok(object.clone()),
+        Err(error) if matches!(code(&error), Some(404 | 422)) && matches!(patch, Patch::Json(_)) => {
+            Ok(object.clone())
+        }
         other => other,
     }
 }

@@ -82,8 +82,11 @@ impl Watches {
     fn follow(&self, context: &Context, queue: &Queue<TemplateKey>, skipped: &Arc<Vec<Regex>>) {
         let table = context.apis.table();
         let mut handles = self.handles();
-        let wanted: BTreeMap<Gvr, Gvk> =
-            table.iter().filter(|served| is_template_kind(served)).map(|s| (s.gvr.clone(), s.gvk())).collect();
+        let wanted: BTreeMap<Gvr, Gvk> = table
+            .iter()
+            .filter(|served| is_template_kind(served))
+            .map(|s| (s.gvr.clone(), s.gvk()))
+            .collect();
         if !table.is_empty() {
             handles.retain(|gvr, _| wanted.contains_key(gvr));
         }
@@ -154,9 +157,14 @@ mod tests {
     #[test]
     fn what_may_be_a_template() {
         let skipped = whole_names(&["kube-.*".to_owned()]);
-        for (namespace, expected) in
-            [("shop", true), ("default", true), ("", true), ("karmada-system", false), ("karmada-es-a", false), ("kube-x", false)]
-        {
+        for (namespace, expected) in [
+            ("shop", true),
+            ("default", true),
+            ("", true),
+            ("karmada-system", false),
+            ("karmada-es-a", false),
+            ("kube-x", false),
+        ] {
             let object = json!({"metadata": {"name": "a", "namespace": namespace}});
             assert_eq!(is_template(&object, &skipped), expected, "{namespace:?}");
         }

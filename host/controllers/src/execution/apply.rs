@@ -86,7 +86,9 @@ pub(super) async fn apply(
                 let written = live.is_none_or(|held| held.resource_version() != object.resource_version());
                 return Ok(Applied { object: Arc::new(object), written });
             }
-            Err(refused) if is_already_exists(&refused) || is_conflict(&refused) || is_not_found(&refused) => {
+            Err(refused)
+                if is_already_exists(&refused) || is_conflict(&refused) || is_not_found(&refused) =>
+            {
                 error = target.explain(manifest, &refused);
                 let again = target.fetch(manifest).await?;
                 if live.is_none() && again.is_none() {
@@ -115,7 +117,8 @@ fn desired(
     plan::check_owner(manifest, live, target.member.name())?;
     let mut desired = manifest.clone();
     retention::retain(&mut desired, live);
-    let retained = compute(|| context.interpreters.retain(&desired, live)).map_err(|error| error.to_string())?;
+    let retained =
+        compute(|| context.interpreters.retain(&desired, live)).map_err(|error| error.to_string())?;
     let desired = retained.unwrap_or(desired);
     Ok((fresh || !plan::covers(live, &desired)).then_some(desired))
 }

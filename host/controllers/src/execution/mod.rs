@@ -195,14 +195,21 @@ impl Controller {
         let gvk: Gvk = manifest.gvk();
         let table = self.context.apis.table();
         let Some(served) = table.resolve(&gvk) else {
-            return Err(format!("the control plane does not serve {gvk}: is its CustomResourceDefinition there?"));
+            return Err(format!(
+                "the control plane does not serve {gvk}: is its CustomResourceDefinition there?"
+            ));
         };
         let informer = self.watches.of(member, &served.gvr);
         Ok(Target { member: member.clone(), gvr: served.gvr.clone(), informer })
     }
 
     /// Writes the Work's status, if it differs. `errors`: `None` if nothing was tried.
-    async fn report(&self, work: &Value, errors: Option<&[String]>, live: &[Arc<Value>]) -> Result<(), Error> {
+    async fn report(
+        &self,
+        work: &Value,
+        errors: Option<&[String]>,
+        live: &[Arc<Value>],
+    ) -> Result<(), Error> {
         let mut statuses = Vec::new();
         let mut failed = Vec::new();
         for object in live {
@@ -230,7 +237,8 @@ impl Controller {
             Some([]) if held == Some("False") => {
                 if let Some(template) = template {
                     let cluster = names::cluster_of(work.namespace()).unwrap_or_default();
-                    let message = format!("Successfully applied resource({}) to cluster {cluster}", template.name);
+                    let message =
+                        format!("Successfully applied resource({}) to cluster {cluster}", template.name);
                     self.recorder.normal(template, events::SYNC_SUCCEED, message);
                 }
             }
@@ -246,7 +254,12 @@ impl Controller {
     }
 
     /// The entry of one object. A status that can't be interpreted leaves the one that was told before.
-    fn manifest_status(&self, work: &Value, object: &Value, failed: &mut Vec<String>) -> Result<Value, String> {
+    fn manifest_status(
+        &self,
+        work: &Value,
+        object: &Value,
+        failed: &mut Vec<String>,
+    ) -> Result<Value, String> {
         let chain = &self.context.interpreters;
         let status = compute(|| chain.interpret_status(object)).unwrap_or_else(|error| {
             self.recorder.warning(work, events::REFLECT_STATUS_FAILED, error.to_string());
@@ -265,7 +278,8 @@ impl Controller {
         } else {
             "Healthy".to_owned()
         };
-        windlass_policy::status::manifest_status(work, object, status, &health).map_err(|error| error.to_string())
+        windlass_policy::status::manifest_status(work, object, status, &health)
+            .map_err(|error| error.to_string())
     }
 
     async fn delete(&self, work: &Value, cluster: &Value) -> Result<Action, Error> {
@@ -299,7 +313,8 @@ impl Controller {
     }
 
     async fn release(&self, work: &Value) -> Result<(), Error> {
-        let left: Vec<_> = work.finalizers().into_iter().filter(|held| *held != FINALIZER_EXECUTION).collect();
+        let left: Vec<_> =
+            work.finalizers().into_iter().filter(|held| *held != FINALIZER_EXECUTION).collect();
         let patch = json!([
             {"op": "test", "path": "/metadata/uid", "value": work.uid()},
             {"op": "add", "path": "/metadata/finalizers", "value": left},

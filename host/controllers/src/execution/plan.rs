@@ -39,7 +39,8 @@ pub(super) fn manifests(work: &Value) -> &[Value] {
 /// This very generation has been applied: what differs now is drift, or the member's own.
 pub(super) fn is_current(work: &Value) -> bool {
     condition::find(condition::of(work), APPLIED).is_some_and(|applied| {
-        str_at(applied, &["status"]) == "True" && i64_at(applied, &["observedGeneration"]) == Some(work.generation())
+        str_at(applied, &["status"]) == "True"
+            && i64_at(applied, &["observedGeneration"]) == Some(work.generation())
     })
 }
 
@@ -127,10 +128,12 @@ pub(super) fn waited_for(work: &Value, live: &Value) -> bool {
 /// Whether everything that is desired is there. What a member adds (defaults, its own keys) is no difference.
 pub(super) fn covers(live: &Value, desired: &Value) -> bool {
     match (desired, live) {
-        (Value::Object(desired), Value::Object(live)) => desired.iter().all(|(key, value)| match live.get(key) {
-            Some(held) => covers(held, value),
-            None => is_nothing(value),
-        }),
+        (Value::Object(desired), Value::Object(live)) => {
+            desired.iter().all(|(key, value)| match live.get(key) {
+                Some(held) => covers(held, value),
+                None => is_nothing(value),
+            })
+        }
         (Value::Array(desired), Value::Array(live)) => {
             desired.len() == live.len() && desired.iter().zip(live).all(|(wanted, held)| covers(held, wanted))
         }
@@ -204,7 +207,8 @@ mod tests {
 
     #[test]
     fn defaults_are_no_difference_and_drift_is() {
-        let desired = json!({"spec": {"replicas": 2, "template": {"containers": [{"name": "a"}]}, "x": null, "y": {}}});
+        let desired =
+            json!({"spec": {"replicas": 2, "template": {"containers": [{"name": "a"}]}, "x": null, "y": {}}});
         let live = json!({"spec": {"replicas": 2, "strategy": {}, "template": {"containers": [{"name": "a", "tty": false}]}}, "status": {}});
         assert!(covers(&live, &desired));
         for (pointer, value) in [("/spec/replicas", json!(3)), ("/spec/template/containers", json!([]))] {
@@ -216,9 +220,12 @@ mod tests {
 
     #[test]
     fn foreign_objects_are_left_alone() {
-        let mut manifest = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "b"}});
+        let mut manifest =
+            json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "b"}});
         let mut live = manifest.clone();
-        assert!(check_owner(&manifest, &live, "m1").unwrap_err().contains("already exists in the cluster m1"));
+        assert!(
+            check_owner(&manifest, &live, "m1").unwrap_err().contains("already exists in the cluster m1")
+        );
         live.set_label(LABEL_MANAGED, VALUE_TRUE);
         assert!(check_owner(&manifest, &live, "m1").is_ok());
         for (object, name) in [(&mut live, "one"), (&mut manifest, "two")] {
@@ -239,7 +246,8 @@ mod tests {
             })
         };
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
-        let settings = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"}});
+        let settings =
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"}});
         assert!(waited_for(&failed(settings.clone()), &namespace));
         assert!(!waited_for(&json!({"spec": {"workload": {"manifests": [settings]}}}), &namespace));
         let mut definition = json!({
@@ -254,11 +262,17 @@ mod tests {
 
     #[test]
     fn a_status_is_written_once() {
-        let mut work = json!({"metadata": {"uid": "u", "generation": 3}, "spec": {"workload": {"manifests": [{}]}}});
+        let mut work =
+            json!({"metadata": {"uid": "u", "generation": 3}, "spec": {"workload": {"manifests": [{}]}}});
         assert!(!is_current(&work));
-        let patch = status_patch(&work, Some(&[]), vec![json!({"health": "Healthy"})], "2026-01-01T00:00:00Z").unwrap();
+        let patch =
+            status_patch(&work, Some(&[]), vec![json!({"health": "Healthy"})], "2026-01-01T00:00:00Z")
+                .unwrap();
         work["status"] = patch[1]["value"].clone();
         assert!(is_current(&work));
-        assert_eq!(status_patch(&work, Some(&[]), vec![json!({"health": "Healthy"})], "2027-01-01T00:00:00Z"), None);
+        assert_eq!(
+            status_patch(&work, Some(&[]), vec![json!({"health": "Healthy"})], "2027-01-01T00:00:00Z"),
+            None
+        );
     }
 }

@@ -109,8 +109,7 @@ impl Controller {
         }
         let facts = ClusterFacts::from_value(cluster);
         let transform = self.context.transform.as_ref();
-        let overridden =
-            compute(|| overrides::apply(namespace.clone(), policies, &[], &facts, transform))?;
+        let overridden = compute(|| overrides::apply(namespace.clone(), policies, &[], &facts, transform))?;
         // There is no binding: the Work belongs to the Namespace.
         let none = json!({"metadata": {}, "spec": {}});
         let mut desired = work::build(&none, cluster.name(), &overridden, false);
@@ -163,9 +162,13 @@ mod tests {
         let skipped = crate::detector::whole_names(&["kube-.*".to_owned()]);
         let labelled = json!({"metadata": {"name": "a", "labels": {LABEL_SKIP_AUTO_PROPAGATION: "True"}}});
         assert!(!is_synced(&labelled, &skipped));
-        for (name, expected) in
-            [("shop", true), ("default", false), ("kube-system", false), ("karmada-es-m1", false), ("my-kube-x", true)]
-        {
+        for (name, expected) in [
+            ("shop", true),
+            ("default", false),
+            ("kube-system", false),
+            ("karmada-es-m1", false),
+            ("my-kube-x", true),
+        ] {
             assert_eq!(is_synced(&json!({"metadata": {"name": name}}), &skipped), expected, "{name}");
         }
     }

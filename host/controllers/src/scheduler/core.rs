@@ -52,18 +52,24 @@ impl Core {
 
     /// Takes a change of a cluster into the table.
     pub(super) fn on_cluster(&mut self, change: &Change) -> Effect {
-        let versions: Vec<ClusterFacts> =
-            [&change.old, &change.new].into_iter().flatten().map(|cluster| ClusterFacts::from_value(cluster)).collect();
+        let versions: Vec<ClusterFacts> = [&change.old, &change.new]
+            .into_iter()
+            .flatten()
+            .map(|cluster| ClusterFacts::from_value(cluster))
+            .collect();
         match &change.new {
             Some(cluster) => drop(self.table.upsert(cluster)),
             None => drop(self.table.remove(&change.key.name)),
         }
-        let part = |object: &Option<Arc<Value>>, pointer: &str| object.as_ref().and_then(|o| o.pointer(pointer)).cloned();
+        let part = |object: &Option<Arc<Value>>, pointer: &str| {
+            object.as_ref().and_then(|o| o.pointer(pointer)).cloned()
+        };
         let differs = |pointer: &str| part(&change.old, pointer) != part(&change.new, pointer);
         let apis = differs("/status/apiEnablements");
         let capacity = differs("/status/resourceSummary");
         let deleting = |object: &Option<Arc<Value>>| object.as_ref().map(|o| o.is_deleting());
-        let other = differs("/metadata/labels") || differs("/spec") || deleting(&change.old) != deleting(&change.new);
+        let other =
+            differs("/metadata/labels") || differs("/spec") || deleting(&change.old) != deleting(&change.new);
         Effect { versions, apis, capacity, other }
     }
 

@@ -21,8 +21,8 @@ use wait::Waiting;
 use windlass_object::meta::Meta;
 use windlass_object::path::{i64_at, str_at};
 use windlass_object::time;
-use windlass_runtime::objects::{code, words};
 use windlass_runtime::events::{Recorder, Reference};
+use windlass_runtime::objects::{code, words};
 use windlass_runtime::{Change, Handle, Objects};
 use windlass_schedule::decide::{self, Trigger};
 use windlass_schedule::pass::{Plan, Retry, Verdict};
@@ -83,8 +83,13 @@ impl Scheduler {
             }
             return;
         };
-        let relabelled = change.old.as_ref().is_some_and(|old| old.pointer("/metadata/labels") != binding.pointer("/metadata/labels"));
-        if (change.is_of_spec() || relabelled) && decide::is_handled(binding, &self.context.options.scheduler_name) {
+        let relabelled = change
+            .old
+            .as_ref()
+            .is_some_and(|old| old.pointer("/metadata/labels") != binding.pointer("/metadata/labels"));
+        if (change.is_of_spec() || relabelled)
+            && decide::is_handled(binding, &self.context.options.scheduler_name)
+        {
             self.waiting.push(&key_of(binding), priority(binding));
         }
     }
@@ -98,12 +103,13 @@ impl Scheduler {
             // Room alone moves nothing that has its place.
             return self.waiting.wake();
         }
-        let concerned: Vec<(String, i32)> = [&self.context.kinds.bindings, &self.context.kinds.cluster_bindings]
-            .into_iter()
-            .flat_map(Handle::list)
-            .filter(|binding| effect.concerns(binding))
-            .map(|binding| (key_of(&binding), priority(&binding)))
-            .collect();
+        let concerned: Vec<(String, i32)> =
+            [&self.context.kinds.bindings, &self.context.kinds.cluster_bindings]
+                .into_iter()
+                .flat_map(Handle::list)
+                .filter(|binding| effect.concerns(binding))
+                .map(|binding| (key_of(&binding), priority(&binding)))
+                .collect();
         for (key, priority) in &concerned {
             self.waiting.push(key, *priority);
         }
@@ -141,7 +147,9 @@ impl Scheduler {
             Some((namespace, name)) => {
                 (self.context.kinds.bindings.get(namespace, name), self.context.objects(&BINDINGS))
             }
-            None => (self.context.kinds.cluster_bindings.get("", key), self.context.objects(&CLUSTER_BINDINGS)),
+            None => {
+                (self.context.kinds.cluster_bindings.get("", key), self.context.objects(&CLUSTER_BINDINGS))
+            }
         }
     }
 

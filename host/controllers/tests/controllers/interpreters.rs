@@ -5,9 +5,9 @@ use crate::support::{Plane, Setup, onto, policy, shop};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use windlass_interpret::Operation;
+use windlass_object::condition;
 use windlass_object::meta::Meta;
 use windlass_object::path::{i64_at, list_at, str_at};
-use windlass_object::condition;
 
 fn definition() -> Value {
     let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
@@ -110,13 +110,17 @@ async fn nonsense_about_replicas_is_told_on_the_template() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_an_answer_health_is_unknown() {
     let plane = plane(ALL_BUT_WRITES).await;
-    for (name, part) in [("trap", "unreachable"), ("loop", "deadline"), ("invalid", "the object has no health")] {
+    for (name, part) in
+        [("trap", "unreachable"), ("loop", "deadline"), ("invalid", "the object has no health")]
+    {
         plane.control.create(object(name)).await;
         reported(&plane, name, "Unknown").await;
         let at = format!("shop/{name}-misbehaving");
         plane.condition("ResourceBinding", &at, "FullyApplied", "True", "FullyAppliedSuccess").await;
         let works = plane.control.list("Work", "karmada-es-member1").await;
-        let work = works.iter().find(|work| work.pointer("/spec/workload/manifests/0/metadata/name") == Some(&json!(name)));
+        let work = works
+            .iter()
+            .find(|work| work.pointer("/spec/workload/manifests/0/metadata/name") == Some(&json!(name)));
         let work = format!("karmada-es-member1/{}", work.unwrap().name());
         plane.event("Work", &work, "InterpretHealthFailed", part).await;
     }
@@ -134,7 +138,9 @@ async fn a_status_that_is_too_large_is_left_out() {
         assert!(item.get("status").is_none(), "{item}");
     }
     let works = plane.control.list("Work", "karmada-es-member1").await;
-    let work = works.iter().find(|work| work.pointer("/spec/workload/manifests/0/metadata/name") == Some(&json!("huge")));
+    let work = works
+        .iter()
+        .find(|work| work.pointer("/spec/workload/manifests/0/metadata/name") == Some(&json!("huge")));
     let work = format!("karmada-es-member1/{}", work.unwrap().name());
     plane.event("Work", &work, "ReflectStatusFailed", "misbehaving").await;
 }

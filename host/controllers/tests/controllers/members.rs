@@ -82,7 +82,9 @@ async fn what_waits_for_a_lost_member_is_done_when_it_is_back() {
     control.create(deployment("web", 2)).await;
     control.create(settings("old")).await;
     plane
-        .object("Deployment", "shop/web", "4 ready", |web| i64_at(web, &["status", "readyReplicas"]) == Some(4))
+        .object("Deployment", "shop/web", "4 ready", |web| {
+            i64_at(web, &["status", "readyReplicas"]) == Some(4)
+        })
         .await;
     plane.copy("member2", "ConfigMap", "shop/old", "there", |_| true).await;
 
@@ -104,7 +106,9 @@ async fn what_waits_for_a_lost_member_is_done_when_it_is_back() {
     // Changed, deleted and new while it is away.
     control.patch("Deployment", "shop/web", json!({"spec": {"replicas": 3}})).await;
     control.delete("ConfigMap", "shop/old").await;
-    plane.copy("member1", "Deployment", "shop/web", "scaled", |web| web["spec"]["replicas"] == json!(3)).await;
+    plane
+        .copy("member1", "Deployment", "shop/web", "scaled", |web| web["spec"]["replicas"] == json!(3))
+        .await;
     plane.no_copy("member1", "ConfigMap", "shop/old").await;
     let why = plane.condition("Work", &work, "Applied", "False", "AppliedFailed").await;
     assert!(why.contains("member2") && why.contains("not ready"), "{why}");
@@ -112,10 +116,14 @@ async fn what_waits_for_a_lost_member_is_done_when_it_is_back() {
 
     plane.fault("member2", Fault::None);
     plane.ready("member2", "True").await;
-    plane.copy("member2", "Deployment", "shop/web", "scaled", |web| web["spec"]["replicas"] == json!(3)).await;
+    plane
+        .copy("member2", "Deployment", "shop/web", "scaled", |web| web["spec"]["replicas"] == json!(3))
+        .await;
     plane.no_copy("member2", "ConfigMap", "shop/old").await;
     plane
-        .object("Deployment", "shop/web", "6 ready", |web| i64_at(web, &["status", "readyReplicas"]) == Some(6))
+        .object("Deployment", "shop/web", "6 ready", |web| {
+            i64_at(web, &["status", "readyReplicas"]) == Some(6)
+        })
         .await;
 }
 
@@ -170,18 +178,27 @@ async fn an_object_that_is_there_already_is_taken_over_only_with_consent() {
         assert!(why.contains(part), "{part}: {why}");
     }
     plane.event("ConfigMap", "shop/web", "SyncFailed", "already exists").await;
-    plane.condition("ResourceBinding", "shop/web-configmap", "FullyApplied", "False", "FullyAppliedFailed").await;
+    plane
+        .condition("ResourceBinding", "shop/web-configmap", "FullyApplied", "False", "FullyAppliedFailed")
+        .await;
     let copy = plane.in_member("member2").get("ConfigMap", "shop", "web").await.unwrap();
     assert_eq!(copy["data"], json!({"currency": "USD"}));
 
     // Unmanaged, it stays when the template's policy is changed to elsewhere, too; with consent it is ours.
-    plane.control.patch("PropagationPolicy", "shop/all", json!({"spec": {"conflictResolution": "Overwrite"}})).await;
+    plane
+        .control
+        .patch("PropagationPolicy", "shop/all", json!({"spec": {"conflictResolution": "Overwrite"}}))
+        .await;
     let copy = plane
-        .copy("member2", "ConfigMap", "shop/web", "taken over", |copy| copy["data"]["currency"] == json!("EUR"))
+        .copy("member2", "ConfigMap", "shop/web", "taken over", |copy| {
+            copy["data"]["currency"] == json!("EUR")
+        })
         .await;
     assert_eq!(copy.label("karmada.io/managed"), Some("true"));
     plane.condition("Work", &work, "Applied", "True", "AppliedSuccessful").await;
-    plane.condition("ResourceBinding", "shop/web-configmap", "FullyApplied", "True", "FullyAppliedSuccess").await;
+    plane
+        .condition("ResourceBinding", "shop/web-configmap", "FullyApplied", "True", "FullyAppliedSuccess")
+        .await;
     plane.event("ConfigMap", "shop/web", "SyncSucceed", "member2").await;
 }
 
@@ -226,7 +243,9 @@ async fn a_cluster_without_credentials_says_what_is_missing() {
     for member in ["member1", "member2"] {
         plane.copy(member, "ConfigMap", "shop/web", "there", |_| true).await;
     }
-    plane.condition("ResourceBinding", "shop/web-configmap", "FullyApplied", "True", "FullyAppliedSuccess").await;
+    plane
+        .condition("ResourceBinding", "shop/web-configmap", "FullyApplied", "True", "FullyAppliedSuccess")
+        .await;
     plane.control.delete("Cluster", "ghost").await;
     plane
         .until("the Cluster is gone", async || {

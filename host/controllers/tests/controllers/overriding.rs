@@ -35,7 +35,8 @@ fn labels(what: &str) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_override_that_fails_is_told_and_costs_its_cluster_only() {
     let plane = plane().await;
-    let plaintext = json!({"plaintext": [{"path": "/data/nothing/here", "operator": "replace", "value": "1"}]});
+    let plaintext =
+        json!({"plaintext": [{"path": "/data/nothing/here", "operator": "replace", "value": "1"}]});
     let cases = [
         ("trap", labels("trap"), "unreachable"),
         ("invalid", labels("invalid"), "there is nothing to override"),
@@ -77,7 +78,9 @@ async fn an_override_that_goes_bad_leaves_the_copy() {
     plane.control.create(over("web", labels("fine"))).await;
     plane.control.create(settings("web")).await;
     let held = plane
-        .copy("member2", "ConfigMap", "shop/web", "overridden", |copy| copy["cluster"] == json!("member2") || copy["data"].is_object())
+        .copy("member2", "ConfigMap", "shop/web", "overridden", |copy| {
+            copy["cluster"] == json!("member2") || copy["data"].is_object()
+        })
         .await;
     let rules = over("web", labels("trap"))["spec"]["overrideRules"].clone();
     plane.control.patch("OverridePolicy", "shop/over-web", json!({"spec": {"overrideRules": rules}})).await;

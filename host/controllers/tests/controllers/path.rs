@@ -8,7 +8,8 @@ use windlass_object::path::{i64_at, list_at, str_at};
 
 /// Weights 1:2 over two clusters.
 fn one_to_two() -> Value {
-    let weight = |cluster: &str, weight: i64| json!({"targetCluster": {"clusterNames": [cluster]}, "weight": weight});
+    let weight =
+        |cluster: &str, weight: i64| json!({"targetCluster": {"clusterNames": [cluster]}, "weight": weight});
     json!({"replicaScheduling": {
         "replicaSchedulingType": "Divided", "replicaDivisionPreference": "Weighted",
         "weightPreference": {"staticWeightList": [weight("member1", 1), weight("member2", 2)]},
@@ -17,12 +18,16 @@ fn one_to_two() -> Value {
 
 async fn replicas(plane: &Plane, member: &str, at: &str, wanted: i64) -> Value {
     let what = format!("{wanted} replicas");
-    plane.copy(member, "Deployment", at, &what, |copy| i64_at(copy, &["spec", "replicas"]) == Some(wanted)).await
+    plane
+        .copy(member, "Deployment", at, &what, |copy| i64_at(copy, &["spec", "replicas"]) == Some(wanted))
+        .await
 }
 
 async fn ready(plane: &Plane, at: &str, wanted: i64) -> Value {
     let what = format!("{wanted} ready");
-    plane.object("Deployment", at, &what, |web| i64_at(web, &["status", "readyReplicas"]) == Some(wanted)).await
+    plane
+        .object("Deployment", at, &what, |web| i64_at(web, &["status", "readyReplicas"]) == Some(wanted))
+        .await
 }
 
 fn places(object: &Value) -> Vec<(String, i64)> {
@@ -45,7 +50,9 @@ async fn a_deployment_goes_the_whole_way() {
     replicas(&plane, "member2", "shop/web", 6).await;
     ready(&plane, "shop/web", 9).await;
     plane.condition("ResourceBinding", "shop/web-deployment", "Scheduled", "True", "Success").await;
-    plane.condition("ResourceBinding", "shop/web-deployment", "FullyApplied", "True", "FullyAppliedSuccess").await;
+    plane
+        .condition("ResourceBinding", "shop/web-deployment", "FullyApplied", "True", "FullyAppliedSuccess")
+        .await;
     let binding = plane
         .object("ResourceBinding", "shop/web-deployment", "healthy in both clusters", |binding| {
             let items = list_at(binding, &["status", "aggregatedStatus"]);
@@ -59,7 +66,9 @@ async fn a_deployment_goes_the_whole_way() {
     for (member, count) in [("member1", 1), ("member2", 1), ("member3", 0)] {
         let works = control.list("Work", &format!("karmada-es-{member}")).await;
         let of_binding = |work: &&Value| {
-            list_at(work, &["spec", "workload", "manifests"]).iter().any(|manifest| manifest.kind() == "Deployment")
+            list_at(work, &["spec", "workload", "manifests"])
+                .iter()
+                .any(|manifest| manifest.kind() == "Deployment")
         };
         let works: Vec<&Value> = works.iter().filter(of_binding).collect();
         assert_eq!(works.len(), count, "{member}");
@@ -73,14 +82,21 @@ async fn a_deployment_goes_the_whole_way() {
     ready(&plane, "shop/web", 12).await;
 
     // Changed: keys come and go, what a member added stays.
-    plane.in_member("member1").patch("Deployment", "shop/web", json!({"metadata": {"labels": {"own": "yes"}}})).await;
+    plane
+        .in_member("member1")
+        .patch("Deployment", "shop/web", json!({"metadata": {"labels": {"own": "yes"}}}))
+        .await;
     control.patch("Deployment", "shop/web", json!({"metadata": {"labels": {"tier": "front"}}})).await;
     for member in ["member1", "member2"] {
-        plane.copy(member, "Deployment", "shop/web", "labelled", |copy| copy.label("tier") == Some("front")).await;
+        plane
+            .copy(member, "Deployment", "shop/web", "labelled", |copy| copy.label("tier") == Some("front"))
+            .await;
     }
     control.patch("Deployment", "shop/web", json!({"metadata": {"labels": {"tier": null}}})).await;
     for member in ["member1", "member2"] {
-        plane.copy(member, "Deployment", "shop/web", "no longer labelled", |copy| copy.label("tier").is_none()).await;
+        plane
+            .copy(member, "Deployment", "shop/web", "no longer labelled", |copy| copy.label("tier").is_none())
+            .await;
     }
     let copy = plane.in_member("member1").get("Deployment", "shop", "web").await.unwrap();
     assert_eq!(copy.label("own"), Some("yes"));
@@ -92,7 +108,9 @@ async fn a_deployment_goes_the_whole_way() {
     let other = json!({"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "other"}]}}}});
     plane.in_member("member1").patch("Deployment", "shop/web", other).await;
     let wanted = json!("registry.example/web:1");
-    plane.copy("member1", "Deployment", "shop/web", "image as before", |c| c.pointer(image) == Some(&wanted)).await;
+    plane
+        .copy("member1", "Deployment", "shop/web", "image as before", |c| c.pointer(image) == Some(&wanted))
+        .await;
     let uid = plane.in_member("member2").get("Deployment", "shop", "web").await.unwrap().uid().to_owned();
     plane.in_member("member2").delete("Deployment", "shop/web").await;
     plane.copy("member2", "Deployment", "shop/web", "made again", |copy| copy.uid() != uid).await;
@@ -101,7 +119,9 @@ async fn a_deployment_goes_the_whole_way() {
     // A Work deleted by somebody is made again, and its object with it.
     let space = "karmada-es-member2";
     let works = control.list("Work", space).await;
-    let work = works.iter().find(|work| work.pointer("/spec/workload/manifests/0/kind") == Some(&json!("Deployment")));
+    let work = works
+        .iter()
+        .find(|work| work.pointer("/spec/workload/manifests/0/kind") == Some(&json!("Deployment")));
     let work = work.unwrap();
     let at = format!("{space}/{}", work.name());
     control.delete("Work", &at).await;
@@ -110,9 +130,15 @@ async fn a_deployment_goes_the_whole_way() {
     ready(&plane, "shop/web", 12).await;
 
     // Another policy: it moves.
-    control.patch("PropagationPolicy", "shop/web", json!({"spec": {"placement": {
-        "replicaScheduling": null, "clusterAffinity": {"clusterNames": ["member3"]},
-    }}})).await;
+    control
+        .patch(
+            "PropagationPolicy",
+            "shop/web",
+            json!({"spec": {"placement": {
+                "replicaScheduling": null, "clusterAffinity": {"clusterNames": ["member3"]},
+            }}}),
+        )
+        .await;
     replicas(&plane, "member3", "shop/web", 12).await;
     plane.no_copy("member1", "Deployment", "shop/web").await;
     plane.no_copy("member2", "Deployment", "shop/web").await;
@@ -120,9 +146,11 @@ async fn a_deployment_goes_the_whole_way() {
 
     // The policy goes, the application stays.
     control.delete("PropagationPolicy", "shop/web").await;
-    plane.until("the policy is gone", async || {
-        control.get("PropagationPolicy", "shop", "web").await.is_none().then_some(())
-    }).await;
+    plane
+        .until("the policy is gone", async || {
+            control.get("PropagationPolicy", "shop", "web").await.is_none().then_some(())
+        })
+        .await;
     plane
         .object("Deployment", "shop/web", "released", |web| {
             web.label("propagationpolicy.karmada.io/permanent-id").is_none()
@@ -133,17 +161,21 @@ async fn a_deployment_goes_the_whole_way() {
     // The application goes, and everything of it.
     control.delete("Deployment", "shop/web").await;
     plane.no_copy("member3", "Deployment", "shop/web").await;
-    plane.until("no binding", async || {
-        control.get("ResourceBinding", "shop", "web-deployment").await.is_none().then_some(())
-    }).await;
-    plane.until("no pods in any member", async || {
-        for member in ["member1", "member2", "member3"] {
-            if !plane.in_member(member).list("Pod", "shop").await.is_empty() {
-                return None;
+    plane
+        .until("no binding", async || {
+            control.get("ResourceBinding", "shop", "web-deployment").await.is_none().then_some(())
+        })
+        .await;
+    plane
+        .until("no pods in any member", async || {
+            for member in ["member1", "member2", "member3"] {
+                if !plane.in_member(member).list("Pod", "shop").await.is_empty() {
+                    return None;
+                }
             }
-        }
-        Some(())
-    }).await;
+            Some(())
+        })
+        .await;
 }
 
 /// Many at once, written while others are on their way: each arrives in each member, once, and as it was written last.
@@ -161,29 +193,39 @@ async fn none_of_many_is_lost() {
     });
     futures::future::join_all(edits).await;
     for member in ["member1", "member2"] {
-        plane.until(&format!("all in {member}"), async || {
-            let copies = plane.in_member(member).list("ConfigMap", "shop").await;
-            names.iter().enumerate().all(|(number, name)| {
-                let wanted = if number % 2 == 0 { "CHF" } else { "EUR" };
-                let copy = copies.iter().find(|copy| copy.name() == name);
-                copy.is_some_and(|copy| str_at(copy, &["data", "currency"]) == wanted)
+        plane
+            .until(&format!("all in {member}"), async || {
+                let copies = plane.in_member(member).list("ConfigMap", "shop").await;
+                names
+                    .iter()
+                    .enumerate()
+                    .all(|(number, name)| {
+                        let wanted = if number % 2 == 0 { "CHF" } else { "EUR" };
+                        let copy = copies.iter().find(|copy| copy.name() == name);
+                        copy.is_some_and(|copy| str_at(copy, &["data", "currency"]) == wanted)
+                    })
+                    .then_some(())
             })
-            .then_some(())
-        }).await;
+            .await;
     }
-    plane.until("all bindings are fully applied", async || {
-        let bindings = control.list("ResourceBinding", "shop").await;
-        let applied = |binding: &&Value| condition::is_true(condition::of(binding), "FullyApplied");
-        (bindings.iter().filter(applied).count() >= MANY).then_some(())
-    }).await;
+    plane
+        .until("all bindings are fully applied", async || {
+            let bindings = control.list("ResourceBinding", "shop").await;
+            let applied = |binding: &&Value| condition::is_true(condition::of(binding), "FullyApplied");
+            (bindings.iter().filter(applied).count() >= MANY).then_some(())
+        })
+        .await;
 
     // Half of them go again.
     let gone: Vec<String> = names.iter().step_by(2).map(|name| format!("shop/{name}")).collect();
     futures::future::join_all(gone.iter().map(|at| control.delete("ConfigMap", at))).await;
     for member in ["member1", "member2"] {
-        plane.until(&format!("half in {member}"), async || {
-            let copies = plane.in_member(member).list("ConfigMap", "shop").await;
-            (copies.iter().filter(|copy| copy.name().starts_with("settings")).count() == MANY / 2).then_some(())
-        }).await;
+        plane
+            .until(&format!("half in {member}"), async || {
+                let copies = plane.in_member(member).list("ConfigMap", "shop").await;
+                (copies.iter().filter(|copy| copy.name().starts_with("settings")).count() == MANY / 2)
+                    .then_some(())
+            })
+            .await;
     }
 }

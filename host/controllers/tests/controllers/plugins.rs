@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use windlass_api::ResourceHealth;
-use windlass_engine::{Component, Engine, InterpreterPlugin, Limits, Options, Plugins, SchedulerPlugin, TransformerPlugin};
+use windlass_engine::{
+    Component, Engine, InterpreterPlugin, Limits, Options, Plugins, SchedulerPlugin, TransformerPlugin,
+};
 use windlass_interpret::{Change, Error, Interpreter, Operation, Replica};
 use windlass_object::gvk::Gvk;
 use windlass_policy::transform::{ClusterFacts, Transform, TransformError};
@@ -52,7 +54,10 @@ fn component(name: &str) -> Component {
 
 /// A deadline that tests of loops can wait for, and innocent calls on a busy machine keep.
 fn impatient() -> Options {
-    Options { limits: Limits { deadline: Duration::from_millis(300), ..Limits::default() }, ..Options::default() }
+    Options {
+        limits: Limits { deadline: Duration::from_millis(300), ..Limits::default() },
+        ..Options::default()
+    }
 }
 
 /// The filter that misbehaves as bindings' resources are named.

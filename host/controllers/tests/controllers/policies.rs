@@ -19,9 +19,15 @@ async fn a_policy_that_selects_nothing_says_so() {
     assert!(why.contains("does not serve"), "{why}");
     assert!(control.list("ResourceBinding", "shop").await.is_empty());
 
-    control.patch("PropagationPolicy", "shop/typo", json!({"spec": {"resourceSelectors": [
-        {"apiVersion": "v1", "kind": "ConfigMap", "name": "web"},
-    ]}})).await;
+    control
+        .patch(
+            "PropagationPolicy",
+            "shop/typo",
+            json!({"spec": {"resourceSelectors": [
+                {"apiVersion": "v1", "kind": "ConfigMap", "name": "web"},
+            ]}}),
+        )
+        .await;
     plane.copy("member1", "ConfigMap", "shop/web", "there", |_| true).await;
 }
 
@@ -41,8 +47,10 @@ async fn what_one_policy_lets_go_another_gets() {
     control.delete("PropagationPolicy", "shop/first").await;
     plane.copy("member2", "ConfigMap", "shop/web", "there", |_| true).await;
     plane.no_copy("member1", "ConfigMap", "shop/web").await;
-    let web = plane.object("ConfigMap", "shop/web", "claimed", |web| {
-        web.annotation("propagationpolicy.karmada.io/name") == Some("second")
-    }).await;
+    let web = plane
+        .object("ConfigMap", "shop/web", "claimed", |web| {
+            web.annotation("propagationpolicy.karmada.io/name") == Some("second")
+        })
+        .await;
     assert_eq!(web["data"], json!({"currency": "EUR"}));
 }

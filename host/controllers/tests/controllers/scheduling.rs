@@ -63,7 +63,8 @@ async fn clusters_are_kept_while_a_filter_fails() {
     assert!(why.contains("Misbehaving"), "{why}");
     let binding = plane.control.get("ResourceBinding", "shop", "web-deployment").await.unwrap();
     assert_eq!(clusters(&binding), ["member1"]);
-    let uid = plane.in_member("member1").get("Deployment", "shop", "web").await.unwrap()["metadata"]["uid"].clone();
+    let uid =
+        plane.in_member("member1").get("Deployment", "shop", "web").await.unwrap()["metadata"]["uid"].clone();
 
     control.patch("Cluster", "member2", json!({"metadata": {"labels": {"trap-on-sync": null}}})).await;
     plane.condition("ResourceBinding", at, "Scheduled", "True", "Success").await;
@@ -80,7 +81,9 @@ async fn an_ignored_filter_holds_nothing_up() {
         for member in ["member1", "member2"] {
             plane.copy(member, "ConfigMap", &format!("shop/{name}"), "there", |_| true).await;
         }
-        plane.condition("ResourceBinding", &format!("shop/{name}-configmap"), "Scheduled", "True", "Success").await;
+        plane
+            .condition("ResourceBinding", &format!("shop/{name}-configmap"), "Scheduled", "True", "Success")
+            .await;
     }
 }
 

@@ -101,8 +101,7 @@ impl Plane {
             setup.options,
         );
         let decisions = windlass_controllers::start(&context, setup.profile).decisions;
-        let mut plane =
-            Self { control, members: Vec::new(), decisions, server, shutdown, database };
+        let mut plane = Self { control, members: Vec::new(), decisions, server, shutdown, database };
         for number in 1..=setup.members {
             plane.join(&format!("member{number}"), &connector).await;
         }
@@ -177,7 +176,13 @@ impl Plane {
     }
 
     /// Waits until an object of the control plane is as wanted; gives it.
-    pub(crate) async fn object(&self, kind: &str, at: &str, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) async fn object(
+        &self,
+        kind: &str,
+        at: &str,
+        what: &str,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Value {
         let (namespace, name) = split(at);
         self.until(&format!("{kind} {at}: {what}"), async || {
             self.control.get(kind, namespace, name).await.filter(|object| wanted(object))
@@ -228,7 +233,14 @@ impl Plane {
     }
 
     /// Waits until a binding's (or Work's) condition is so; gives its message.
-    pub(crate) async fn condition(&self, kind: &str, at: &str, type_: &str, status: &str, reason: &str) -> String {
+    pub(crate) async fn condition(
+        &self,
+        kind: &str,
+        at: &str,
+        type_: &str,
+        status: &str,
+        reason: &str,
+    ) -> String {
         let what = format!("{type_}={status} {reason}");
         let object = self
             .object(kind, at, &what, |object| {
@@ -328,7 +340,10 @@ impl Cluster {
     pub(crate) async fn patch(&self, kind: &str, at: &str, patch: Value) -> Value {
         let (namespace, name) = split(at);
         let objects = self.objects(kind);
-        objects.patch_merge(namespace, name, &patch).await.unwrap_or_else(|why| panic!("patch {kind} {at}: {why}"))
+        objects
+            .patch_merge(namespace, name, &patch)
+            .await
+            .unwrap_or_else(|why| panic!("patch {kind} {at}: {why}"))
     }
 
     pub(crate) async fn delete(&self, kind: &str, at: &str) {
@@ -386,7 +401,11 @@ pub(crate) fn deployment(name: &str, replicas: i64) -> Value {
 }
 
 /// A policy of the namespace `shop` for objects of a kind, of one name unless that is empty.
-pub(crate) fn policy(name: &str, (api_version, kind, selected): (&str, &str, &str), placement: Value) -> Value {
+pub(crate) fn policy(
+    name: &str,
+    (api_version, kind, selected): (&str, &str, &str),
+    placement: Value,
+) -> Value {
     let mut selector = json!({"apiVersion": api_version, "kind": kind});
     if !selected.is_empty() {
         selector["name"] = json!(selected);

@@ -215,7 +215,8 @@ impl Store {
     }
 
     fn initial(&self) -> Vec<Change> {
-        let all: Vec<_> = self.read(|o| o.by_key.iter().map(|(key, held)| (key.clone(), held.clone())).collect());
+        let all: Vec<_> =
+            self.read(|o| o.by_key.iter().map(|(key, held)| (key.clone(), held.clone())).collect());
         let change = |(key, held): (ObjectKey, Arc<Held>)| Change {
             key,
             old: None,

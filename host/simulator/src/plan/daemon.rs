@@ -12,7 +12,8 @@ const HASH: &str = "controller-revision-hash";
 /// What to write for a set with these pods on these nodes.
 pub(crate) fn plan(set: &Value, pods: &[Arc<Value>], nodes: &[String], serial: u32) -> Vec<Write> {
     let hash = template_hash(set.pointer("/spec/template").unwrap_or(&Value::Null));
-    let node_of = |pod: &Value| pod.pointer("/spec/nodeName").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let node_of =
+        |pod: &Value| pod.pointer("/spec/nodeName").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut writes = Vec::new();
     if !set.is_deleting() {
         for node in nodes {

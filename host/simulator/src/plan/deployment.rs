@@ -16,7 +16,8 @@ pub(crate) fn plan(deployment: &Value, sets: &[Arc<Value>]) -> Vec<Write> {
     let hash = template_hash(&template);
     let name = format!("{}-{hash}", deployment.name());
     let current = sets.iter().find(|set| set.name() == name);
-    let old: Vec<_> = sets.iter().filter(|set| set.name() != name && int(set, "/spec/replicas", 0) > 0).collect();
+    let old: Vec<_> =
+        sets.iter().filter(|set| set.name() != name && int(set, "/spec/replicas", 0) > 0).collect();
     let wanted = int(deployment, "/spec/replicas", 1);
     let mut writes = Vec::new();
     if !deployment.is_deleting() {
@@ -24,7 +25,10 @@ pub(crate) fn plan(deployment: &Value, sets: &[Arc<Value>]) -> Vec<Write> {
         match current {
             None => {
                 let revision = 1 + sets.iter().map(|set| revision(set)).max().unwrap_or(0);
-                writes.push(Write::Create(Kind::ReplicaSet, replica_set(deployment, &name, &hash, sizes.new, revision)));
+                writes.push(Write::Create(
+                    Kind::ReplicaSet,
+                    replica_set(deployment, &name, &hash, sizes.new, revision),
+                ));
                 writes.push(annotate(deployment, revision));
             }
             Some(set) => writes.extend(scale(set, sizes.new)),
@@ -100,7 +104,8 @@ fn annotate(deployment: &Value, revision: i64) -> Write {
 
 fn scale(set: &Value, size: i64) -> Option<Write> {
     let key = Key::new(Kind::ReplicaSet, set.namespace(), set.name());
-    (int(set, "/spec/replicas", 0) != size).then(|| Write::Merge(key, "", json!({"spec": {"replicas": size}})))
+    (int(set, "/spec/replicas", 0) != size)
+        .then(|| Write::Merge(key, "", json!({"spec": {"replicas": size}})))
 }
 
 fn replica_set(deployment: &Value, name: &str, hash: &str, replicas: i64, revision: i64) -> Value {
@@ -125,7 +130,8 @@ fn replica_set(deployment: &Value, name: &str, hash: &str, replicas: i64, revisi
         "spec": {"replicas": replicas, "selector": selector, "template": template},
     });
     let labels: Vec<_> = set.pointer("/spec/template").into_iter().flat_map(Meta::labels).collect();
-    let labels: Vec<(String, String)> = labels.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+    let labels: Vec<(String, String)> =
+        labels.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
     for (key, value) in labels {
         set.set_label(&key, &value);
     }
@@ -137,7 +143,8 @@ fn status_of(deployment: &Value, wanted: i64, current: Option<&Value>, sets: &[A
     let (replicas, ready, available) = (sum("replicas"), sum("readyReplicas"), sum("availableReplicas"));
     let updated = current.map_or(0, |set| int(set, "/status/replicas", 0));
     let mut conditions = condition::of(deployment).to_vec();
-    let enough = available >= wanted - amount(deployment.pointer("/spec/strategy/rollingUpdate/maxUnavailable"), wanted, false);
+    let enough = available
+        >= wanted - amount(deployment.pointer("/spec/strategy/rollingUpdate/maxUnavailable"), wanted, false);
     let (state, reason, message) = if enough {
         ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
     } else {

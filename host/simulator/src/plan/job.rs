@@ -19,7 +19,9 @@ pub(crate) fn plan(job: &Value, pods: &[Arc<Value>], serial: u32) -> Vec<Write> 
     let parallelism = int(job, "/spec/parallelism", 1);
     let completions = int(job, "/spec/completions", parallelism.max(1));
     let suspended = job.pointer("/spec/suspend") == Some(&json!(true));
-    let count = |test: &dyn Fn(&Value) -> bool| i64::try_from(pods.iter().filter(|pod| test(pod)).count()).unwrap_or(0);
+    let count = |test: &dyn Fn(&Value) -> bool| {
+        i64::try_from(pods.iter().filter(|pod| test(pod)).count()).unwrap_or(0)
+    };
     let succeeded = count(&|pod| pod.pointer("/status/phase") == Some(&json!("Succeeded")));
     let active = count(&|pod| !is_finished(pod));
     let ready = count(&|pod| is_ready(pod) && !is_finished(pod));

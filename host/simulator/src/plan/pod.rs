@@ -45,10 +45,16 @@ pub(crate) fn running(pod: &Value, address: &str) -> Value {
     };
     let containers = pod.pointer("/spec/containers").and_then(Value::as_array);
     let containers: Vec<_> = containers.into_iter().flatten().map(status).collect();
-    let conditions: Vec<_> = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"]
-        .iter()
-        .map(|kind| json!({"type": kind, "status": "True", "lastProbeTime": null, "lastTransitionTime": now}))
-        .collect();
+    let conditions: Vec<_> = [
+        "PodReadyToStartContainers",
+        "Initialized",
+        "Ready",
+        "ContainersReady",
+        "PodScheduled",
+    ]
+    .iter()
+    .map(|kind| json!({"type": kind, "status": "True", "lastProbeTime": null, "lastTransitionTime": now}))
+    .collect();
     json!({
         "phase": "Running", "conditions": conditions, "containerStatuses": containers, "startTime": now,
         "podIP": address, "podIPs": [{"ip": address}], "hostIP": "10.0.0.1", "qosClass": "Burstable",
@@ -59,10 +65,13 @@ pub(crate) fn running(pod: &Value, address: &str) -> Value {
 pub(crate) fn succeeded(pod: &Value) -> Value {
     let now = time::now();
     let mut status = pod.get("status").cloned().unwrap_or_default();
-    for container in status.pointer_mut("/containerStatuses").and_then(Value::as_array_mut).into_iter().flatten() {
+    for container in
+        status.pointer_mut("/containerStatuses").and_then(Value::as_array_mut).into_iter().flatten()
+    {
         container["ready"] = json!(false);
         container["started"] = json!(false);
-        container["state"] = json!({"running": null, "terminated": {"exitCode": 0, "reason": "Completed", "finishedAt": now}});
+        container["state"] =
+            json!({"running": null, "terminated": {"exitCode": 0, "reason": "Completed", "finishedAt": now}});
     }
     for condition in status.pointer_mut("/conditions").and_then(Value::as_array_mut).into_iter().flatten() {
         if matches!(condition["type"].as_str(), Some("Ready" | "ContainersReady")) {

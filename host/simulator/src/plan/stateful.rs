@@ -13,7 +13,8 @@ pub(crate) fn plan(set: &Value, pods: &[Arc<Value>], has_claim: &dyn Fn(&str) ->
     let wanted = int(set, "/spec/replicas", 1);
     let start = int(set, "/spec/ordinals/start", 0);
     let parallel = set.pointer("/spec/podManagementPolicy").and_then(Value::as_str) == Some("Parallel");
-    let hash = format!("{}-{}", set.name(), template_hash(set.pointer("/spec/template").unwrap_or(&Value::Null)));
+    let hash =
+        format!("{}-{}", set.name(), template_hash(set.pointer("/spec/template").unwrap_or(&Value::Null)));
     let mut writes = Vec::new();
     let named = |ordinal: i64| {
         let name = format!("{}-{ordinal}", set.name());
@@ -37,7 +38,8 @@ pub(crate) fn plan(set: &Value, pods: &[Arc<Value>], has_claim: &dyn Fn(&str) ->
         let surplus = pods.iter().filter(|pod| ordinal(set, pod).is_none_or(|n| n >= last || n < start));
         // An update goes from the last pod to the first, one at a time, once all are ready.
         let stale = pods.iter().filter(|pod| pod.label(HASH) != Some(hash.as_str()));
-        let settled = i64::try_from(pods.len()).is_ok_and(|n| n == wanted) && pods.iter().all(|pod| is_ready(pod));
+        let settled =
+            i64::try_from(pods.len()).is_ok_and(|n| n == wanted) && pods.iter().all(|pod| is_ready(pod));
         let stale = stale.max_by_key(|pod| ordinal(set, pod)).filter(|_| settled);
         for pod in surplus.chain(stale).filter(|pod| !pod.is_deleting()) {
             writes.push(Write::Delete(Key::new(Kind::Pod, pod.namespace(), pod.name())));
@@ -62,8 +64,11 @@ fn ordinal(set: &Value, pod: &Value) -> Option<i64> {
 fn member(set: &Value, ordinal: i64, hash: &str) -> Value {
     let name = format!("{}-{ordinal}", set.name());
     let number = ordinal.to_string();
-    let labels =
-        [(HASH, hash), ("statefulset.kubernetes.io/pod-name", name.as_str()), ("apps.kubernetes.io/pod-index", &number)];
+    let labels = [
+        (HASH, hash),
+        ("statefulset.kubernetes.io/pod-name", name.as_str()),
+        ("apps.kubernetes.io/pod-index", &number),
+    ];
     let mut pod = pod(set, &name, &labels);
     let templates = set.pointer("/spec/volumeClaimTemplates").and_then(Value::as_array);
     if let Some(spec) = pod.get_mut("spec").and_then(Value::as_object_mut) {
@@ -86,7 +91,8 @@ fn claims(set: &Value, ordinal: i64, has_claim: &dyn Fn(&str) -> bool) -> Vec<Wr
     let templates = set.pointer("/spec/volumeClaimTemplates").and_then(Value::as_array);
     let make = |template: &Value| {
         let name = format!("{}-{}-{ordinal}", template.name(), set.name());
-        let retained = set.pointer("/spec/persistentVolumeClaimRetentionPolicy/whenDeleted") != Some(&json!("Delete"));
+        let retained =
+            set.pointer("/spec/persistentVolumeClaimRetentionPolicy/whenDeleted") != Some(&json!("Delete"));
         let mut claim = json!({
             "apiVersion": "v1", "kind": "PersistentVolumeClaim",
             "metadata": {"name": name, "namespace": set.namespace()},
