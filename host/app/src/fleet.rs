@@ -24,6 +24,6 @@ pub(crate) fn shape(number: usize) -> Shape {
         0 => vec![json!({"key": "dedicated", "value": "batch", "effect": "NoSchedule"})],
         _ => Vec::new(),
     };
-    let zone = format!("{region}-{}", if number % 2 == 0 { 'b' } else { 'a' });
+    let zone = format!("{region}-{}", if number.is_multiple_of(2) { 'b' } else { 'a' });
     Shape { name: format!("member{number}"), provider, region, zone, taints }
 }

@@ -33,8 +33,9 @@ pub(crate) struct Applied {
 impl Applied {
     /// Whether it is to be propagated, and not only says how.
     pub(crate) fn is_template(&self) -> bool {
-        !self.gvk.group.ends_with("karmada.io")
-            && !(self.gvk.group.is_empty() && self.gvk.kind == "Namespace")
+        let namespace = self.gvk.group.is_empty() && self.gvk.kind == "Namespace";
+        let ours = self.gvk.group.ends_with("karmada.io");
+        !ours && !namespace
     }
 }
 

@@ -109,7 +109,7 @@ fn announce(args: &Up, plane: &Plane, kubeconfig: &Path, took: Duration) {
     anstream::println!("  export KUBECONFIG={}", kubeconfig.display());
     anstream::println!("  kubectl get clusters                      # contexts: {shown}");
     anstream::println!("  kubectl get deploy,rb,work -A");
-    if plane.members.first().is_some() {
+    if !plane.members.is_empty() {
         anstream::println!("  kubectl --context member1 get pods -A");
     }
     anstream::println!("\n  metrics and health: http://{}/metrics, /healthz, /readyz\n", plane.admin);

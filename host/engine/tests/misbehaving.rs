@@ -21,9 +21,12 @@ fn misbehaving(options: Options) -> SchedulerPlugin {
     SchedulerPlugin::load(&component("tests/test-scheduler"), options).unwrap()
 }
 
+/// Whether an error is the one that a case wants.
+type Expected = fn(&PluginError) -> bool;
+
 #[test]
 fn a_bad_call_costs_itself_and_its_instance() {
-    let cases: [(&str, fn(&PluginError) -> bool); 8] = [
+    let cases: [(&str, Expected); 8] = [
         ("trap", |error| matches!(error, PluginError::Trapped(text) if text.contains("unreachable"))),
         ("loop", |error| *error == PluginError::Timeout),
         ("hog", |error| matches!(error, PluginError::Trapped(_))),

@@ -47,7 +47,7 @@ async fn events_are_counted_and_not_repeated() {
     recorder.warning(&object, "SyncFailed", "no route");
     tokio::time::sleep(Duration::from_secs(1)).await;
 
-    let log = log.lock().unwrap();
+    let log = log.lock().unwrap().clone();
     let calls: Vec<_> = log
         .iter()
         .map(|(call, body)| (call.as_str(), body["reason"].as_str(), body["count"].as_i64()))

@@ -22,10 +22,13 @@ use windlass_object::meta::Meta;
 use windlass_runtime::informer::Change;
 use windlass_runtime::{Informers, ObjectKey, Scope, client};
 
+/// A status code and the pieces of a body.
+type Scripted = (u16, mpsc::UnboundedReceiver<Bytes>);
+
 /// Answers requests in order; keeps what was asked.
 #[derive(Clone, Default)]
 struct Script {
-    answers: Arc<Mutex<VecDeque<(u16, mpsc::UnboundedReceiver<Bytes>)>>>,
+    answers: Arc<Mutex<VecDeque<Scripted>>>,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -213,7 +216,7 @@ async fn one_watch_for_all_handles_until_the_last_goes() {
     let answer = script.answer(200);
     answer.list_end(1);
     let informers = script.informers();
-    let (one, two) = (informers.watch(pods()), informers.watch(&pods()));
+    let (one, two) = (informers.watch(pods()), informers.watch(pods()));
     one.synced().await;
     two.synced().await;
     assert_eq!(script.asked().len(), 1);

@@ -1,5 +1,13 @@
 //! Bodies that Go encoded come out as Go's own JSON; damaged ones give errors and never panics.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise; clippy exempts only the test functions themselves"
+)]
+
 use proptest::prelude::*;
 use serde_json::Value;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
 //! Checks of the repository itself: which crate may use which, how long files may be,
 //! what may not be in the dependency graph.
+#![allow(clippy::indexing_slicing, reason = "indexing a JSON value gives null where nothing is")]
 
 use crate::{paths, stage};
 use anyhow::{Context, Result, bail};
@@ -26,14 +27,14 @@ const IO_ALLOWED: [(&str, &str); 1] = [("store", "tokio")];
 const MAX_LINES: usize = 800;
 
 /// Everything in this module.
-pub fn all() -> Result<()> {
+pub(crate) fn all() -> Result<()> {
     formatting()?;
     layers()?;
     file_sizes()
 }
 
 /// `cargo fmt --check` for the host and the guests.
-pub fn formatting() -> Result<()> {
+pub(crate) fn formatting() -> Result<()> {
     stage::sh(Command::new("cargo").args(["fmt", "--all", "--check"]).current_dir(paths::root()))?;
     stage::sh(
         Command::new("cargo").args(["fmt", "--all", "--check"]).current_dir(paths::root().join("plugins")),
@@ -41,7 +42,7 @@ pub fn formatting() -> Result<()> {
 }
 
 /// Dependencies run one way, and pure crates stay pure (`cargo metadata`).
-pub fn layers() -> Result<()> {
+pub(crate) fn layers() -> Result<()> {
     let text = stage::output(
         Command::new("cargo")
             .args(["metadata", "--format-version", "1", "--locked"])
@@ -65,7 +66,7 @@ pub fn layers() -> Result<()> {
             }
             continue;
         };
-        let pure = LAYERS[..2].iter().any(|(_, crates)| crates.contains(&name));
+        let pure = LAYERS.iter().take(2).any(|(_, crates)| crates.contains(&name));
         for dependency in package["dependencies"].as_array().unwrap_or(&empty) {
             if dependency["kind"].as_str() == Some("dev") {
                 continue;
@@ -119,7 +120,7 @@ fn short(package: &str) -> Option<&str> {
 }
 
 /// No source file over [`MAX_LINES`]; prints the median.
-pub fn file_sizes() -> Result<()> {
+pub(crate) fn file_sizes() -> Result<()> {
     let list = stage::output(Command::new("git").args(["ls-files", "*.rs"]).current_dir(paths::root()))?;
     let mut sizes = Vec::new();
     for path in list.lines() {

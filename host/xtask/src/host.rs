@@ -9,7 +9,7 @@ use std::time::Instant;
 
 /// With which cargo profile the host is built.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
+pub(crate) enum Profile {
     /// Quick to build: tests.
     Dev,
     /// Quick to run: `up` and benches.
@@ -46,7 +46,7 @@ fn cargo(verb: &str, profile: Profile) -> Command {
 }
 
 /// Guests → components → compiled ahead.
-pub fn components(profile: Profile) -> Result<()> {
+pub(crate) fn components(profile: Profile) -> Result<()> {
     guests::setup()?;
     guests::build()?;
     sh(cargo("build", profile).args(["--bin", "precompile"]))?;
@@ -60,7 +60,7 @@ fn windlass(profile: Profile) -> Result<PathBuf> {
 }
 
 /// Everything from nothing to a running control plane with the sample.
-pub fn up(args: &[String]) -> Result<()> {
+pub(crate) fn up(args: &[String]) -> Result<()> {
     let begun = Instant::now();
     let program = windlass(Profile::Release)?;
     println!("  ready to start after {:.1} s", begun.elapsed().as_secs_f64());
@@ -75,7 +75,7 @@ pub fn up(args: &[String]) -> Result<()> {
 }
 
 /// The test command of the README.
-pub fn test(real: bool) -> Result<()> {
+pub(crate) fn test(real: bool) -> Result<()> {
     let mut stages = Stages::default();
     stages.run("format", check::formatting);
     stages.run("layers of crates", check::layers);
@@ -121,7 +121,7 @@ fn lints() -> Result<()> {
 }
 
 /// The measurements of the README.
-pub fn bench(names: &[String]) -> Result<()> {
+pub(crate) fn bench(names: &[String]) -> Result<()> {
     let program = windlass(Profile::Release)?;
     let mut command = Command::new(program);
     command.arg("bench").args(names);

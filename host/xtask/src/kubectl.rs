@@ -9,7 +9,7 @@ use std::process::Command;
 const VERSION: &str = "1.36.4";
 
 /// Gives the path of kubectl, fetching it once.
-pub fn ensure() -> Result<PathBuf> {
+pub(crate) fn ensure() -> Result<PathBuf> {
     let home = paths::cache().join(format!("kubectl-{VERSION}"));
     if let Some(found) = find(&home) {
         return Ok(found);

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 /// The checkout that this xtask was built from.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     // host/xtask → host → checkout
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(PathBuf::from).unwrap_or_default()
 }
 
 /// `$XDG_CACHE_HOME/windlass`, else `~/.cache/windlass`: toolchains and build output that clones share.
-pub fn cache() -> PathBuf {
+pub(crate) fn cache() -> PathBuf {
     let base = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")));
@@ -17,11 +17,11 @@ pub fn cache() -> PathBuf {
 }
 
 /// Where the host is built: `CARGO_TARGET_DIR` if set, else a folder that all clones share.
-pub fn host_target() -> PathBuf {
+pub(crate) fn host_target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).unwrap_or_else(|| cache().join("target"))
 }
 
 /// Components and what was compiled ahead of them, for this checkout.
-pub fn components() -> PathBuf {
+pub(crate) fn components() -> PathBuf {
     root().join("target/components")
 }

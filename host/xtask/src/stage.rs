@@ -15,13 +15,13 @@ struct Record {
 
 /// The steps of one chore.
 #[derive(Default)]
-pub struct Stages {
+pub(crate) struct Stages {
     records: Vec<Record>,
 }
 
 impl Stages {
     /// Runs a step; a failure is noted and the next step still runs.
-    pub fn run(&mut self, name: &str, step: impl FnOnce() -> Result<()>) {
+    pub(crate) fn run(&mut self, name: &str, step: impl FnOnce() -> Result<()>) {
         let begun = Instant::now();
         println!("{} {name}", "▶".if_supports_color(Stream::Stdout, |t| t.cyan()));
         let failure = step().err().map(|error| format!("{error:#}"));
@@ -31,13 +31,8 @@ impl Stages {
         self.records.push(Record { name: name.into(), took: begun.elapsed(), failure });
     }
 
-    /// Whether every step so far passed.
-    pub fn passed(&self) -> bool {
-        self.records.iter().all(|record| record.failure.is_none())
-    }
-
     /// Prints one line per step and fails if any step did.
-    pub fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         println!("\n{:<44} {:>8}  RESULT", "STAGE", "TIME");
         for record in &self.records {
             let result = match &record.failure {
@@ -55,14 +50,14 @@ impl Stages {
 }
 
 /// Runs a program, its output going to the terminal.
-pub fn sh(command: &mut Command) -> Result<()> {
+pub(crate) fn sh(command: &mut Command) -> Result<()> {
     let shown = show(command);
     let status = command.status().with_context(|| format!("could not start `{shown}`; is it installed?"))?;
     if status.success() { Ok(()) } else { bail!("`{shown}` ended with {status}") }
 }
 
 /// Runs a program and gives what it printed.
-pub fn output(command: &mut Command) -> Result<String> {
+pub(crate) fn output(command: &mut Command) -> Result<String> {
     let shown = show(command);
     let out = command
         .stdin(Stdio::null())
