@@ -35,9 +35,8 @@ impl Watches {
         let handle = member.informers().watch(scope);
         let queue = self.queue.clone();
         handle.on_change(move |change| {
-            if !change.initial
-                && let Some(work) = work_of(change)
-            {
+            // What was there when the watch began counts, too: the Work may have been reported before that.
+            if let Some(work) = work_of(change) {
                 queue.add_after(work, super::GATHER);
             }
         });
