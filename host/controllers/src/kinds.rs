@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 use std::sync::LazyLock;
+use windlass_api::conditions;
+use windlass_object::condition;
 use windlass_object::gvk::Gvr;
 use windlass_runtime::{Handle, Informers, Projection, Scope};
 
@@ -109,6 +111,11 @@ impl Kinds {
         });
     }
 
+    /// Whether a member is there and answers.
+    pub(crate) fn is_ready(&self, cluster: &str) -> bool {
+        self.clusters.get("", cluster).is_some_and(|cluster| is_ready(&cluster))
+    }
+
     /// Waits until all have been read.
     pub(crate) async fn synced(&self) {
         for handle in self.all() {
@@ -130,6 +137,11 @@ impl Kinds {
             &self.definitions,
         ]
     }
+}
+
+/// Whether a member answers, as its Cluster's condition says.
+pub(crate) fn is_ready(cluster: &Value) -> bool {
+    condition::is_true(condition::of(cluster), conditions::READY)
 }
 
 /// Pods of a member, but only what their requests and places are made of: members have many.

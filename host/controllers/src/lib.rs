@@ -21,6 +21,7 @@ pub mod cluster_status;
 mod context;
 pub mod detector;
 pub mod execution;
+mod finalizers;
 mod kinds;
 pub mod namespace;
 pub mod scheduler;

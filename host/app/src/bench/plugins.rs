@@ -4,7 +4,6 @@ use super::figures::Figures;
 use crate::plugins::{self, Loaded};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-use windlass_object::gvk::Gvk;
 use windlass_policy::ClusterFacts;
 use windlass_schedule::pass::{self, Surroundings};
 use windlass_schedule::plugin::Assumed;
@@ -63,7 +62,6 @@ pub(super) fn run() -> anyhow::Result<Figures> {
     let mut figures =
         Figures::new(format!("plugins: median of {CALLS} calls, one thread, every plugin in Wasm"));
     let object = deployment();
-    let _: Gvk = Gvk::new("apps", "v1", "Deployment");
     figures.add(
         "interpret replicas, 1 KB Deployment",
         micros(median(|| drop(interpreters.interpret_replica(&object)))),

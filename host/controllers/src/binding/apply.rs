@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::kinds::WORKS;
 use futures::future::join_all;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 use windlass_api::labels::{FINALIZER_BINDING, FINALIZER_CLUSTER_BINDING};
 use windlass_api::names;
@@ -78,10 +78,7 @@ impl Writer<'_> {
         // In a cluster that doesn't answer a copy may stay for long: its Work goes on its own.
         let reachable = |work: &Value| {
             let cluster = names::cluster_of(work.namespace()).unwrap_or_default();
-            let cluster = self.context.kinds.clusters.get("", cluster);
-            cluster.is_some_and(|c| {
-                windlass_object::condition::is_true(windlass_object::condition::of(&c), "Ready")
-            })
+            self.context.kinds.is_ready(cluster)
         };
         Ok(!borrowed.iter().any(|work| reachable(work)))
     }
@@ -89,14 +86,7 @@ impl Writer<'_> {
     /// Takes the finalizer away.
     pub(super) async fn release(&self, gvr: &Gvr, binding: &Value) -> Result<(), kube::Error> {
         let ours = [FINALIZER_BINDING, FINALIZER_CLUSTER_BINDING];
-        let left: Vec<_> = binding.finalizers().into_iter().filter(|held| !ours.contains(held)).collect();
-        if left.len() == binding.finalizers().len() {
-            return Ok(());
-        }
-        let patch = json!([
-            {"op": "test", "path": "/metadata/uid", "value": binding.uid()},
-            {"op": "add", "path": "/metadata/finalizers", "value": left},
-        ]);
+        let Some(patch) = crate::finalizers::release(binding, &ours) else { return Ok(()) };
         let objects = self.context.objects(gvr);
         match objects.patch_json(binding.namespace(), binding.name(), &patch).await {
             Err(error) if !is_not_found(&error) => Err(error),

@@ -118,12 +118,7 @@ impl Controller {
             self.recorder.warning(&*binding, events::CLEANUP_WORK_FAILED, words(&error));
             return Err(error.into());
         }
-        let ready = |cluster: &String| {
-            let found = self.context.kinds.clusters.get("", cluster);
-            found.is_some_and(|cluster| {
-                windlass_object::condition::is_true(windlass_object::condition::of(&cluster), "Ready")
-            })
-        };
+        let ready = |cluster: &String| self.context.kinds.is_ready(cluster);
         // An unreachable cluster can't confirm that its copy is gone: it isn't waited for.
         if work::direct_purges_pending(&binding, &borrowed).iter().any(ready) {
             return Ok(Action::After(PURGE, "the copy that is being replaced is not gone"));

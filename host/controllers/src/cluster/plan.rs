@@ -121,7 +121,7 @@ fn deleting(cluster: &Value, observed: &Observed) -> Vec<Step> {
         return Vec::new();
     }
     let mut steps = Vec::new();
-    let ready = condition::is_true(condition::of(cluster), conditions::READY);
+    let ready = crate::kinds::is_ready(cluster);
     if !ready && str_at(cluster, &["spec", "syncMode"]) == "Pull" {
         steps.push(Step::ReleaseWorks);
     }
@@ -135,12 +135,9 @@ fn deleting(cluster: &Value, observed: &Observed) -> Vec<Step> {
         steps.push(Step::Wait);
         return steps;
     }
-    let left: Vec<_> = cluster.finalizers().into_iter().filter(|held| *held != FINALIZER_CLUSTER).collect();
-    let patch = json!([
-        {"op": "test", "path": "/metadata/uid", "value": cluster.uid()},
-        {"op": "add", "path": "/metadata/finalizers", "value": left},
-    ]);
-    steps.push(Step::Patch { patch, taints: None });
+    if let Some(patch) = crate::finalizers::release(cluster, &[FINALIZER_CLUSTER]) {
+        steps.push(Step::Patch { patch, taints: None });
+    }
     steps
 }
 

@@ -1,6 +1,5 @@
 //! Asking a member: health, version, APIs, nodes and what is used of them.
 
-use crate::context::Context;
 use crate::kinds::NODES;
 use futures::future::join;
 use http::Request;
@@ -76,8 +75,7 @@ pub(super) async fn probe(member: &Member) -> Health {
 }
 
 /// Everything else; nothing if the member is too slow for it.
-pub(super) async fn collect(context: &Context, member: &Member) -> Option<Facts> {
-    let _ = context;
+pub(super) async fn collect(member: &Member) -> Option<Facts> {
     let version = async {
         let request = Request::get("/version").body(Vec::new()).ok()?;
         let answer: Value = member.client().request(request).await.ok()?;

@@ -91,7 +91,7 @@ impl Controller {
         let facts = match (&member, settled) {
             (Some(member), true) if health == Health::Healthy => {
                 self.follow(&name, member);
-                collect::collect(&self.context, member).await
+                collect::collect(member).await
             }
             _ => None,
         };

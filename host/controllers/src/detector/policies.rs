@@ -3,7 +3,7 @@
 use super::templates::write;
 use super::{Detector, Error, PolicyKey, TemplateKey};
 use crate::kinds::{BINDINGS, BY_ID, CLUSTER_BINDINGS, CLUSTER_POLICIES, POLICIES};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 use windlass_api::labels::{FINALIZER_CLUSTER_POLICY, FINALIZER_POLICY};
 use windlass_object::meta::Meta;
@@ -120,12 +120,7 @@ impl Detector {
             Scope::Namespaced => (&*POLICIES, FINALIZER_POLICY),
             Scope::Cluster => (&*CLUSTER_POLICIES, FINALIZER_CLUSTER_POLICY),
         };
-        if policy.finalizers().contains(&finalizer) {
-            let left: Vec<_> = policy.finalizers().into_iter().filter(|held| *held != finalizer).collect();
-            let patch = json!([
-                {"op": "test", "path": "/metadata/uid", "value": policy.uid()},
-                {"op": "add", "path": "/metadata/finalizers", "value": left},
-            ]);
+        if let Some(patch) = crate::finalizers::release(policy, &[finalizer]) {
             self.context.objects(gvr).patch_json(policy.namespace(), policy.name(), &patch).await?;
         }
         Ok(Action::Done)

@@ -11,9 +11,9 @@ mod plan;
 mod watches;
 
 use crate::context::{Context, compute};
-use crate::kinds::{BY_CLUSTER, WORKS};
+use crate::kinds::{BY_CLUSTER, WORKS, is_ready};
 use apply::{Applied, Target};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -75,7 +75,7 @@ pub(crate) fn start(context: &Context) {
     // A member that becomes ready gets at once what waited for it.
     let (keys, works) = (queue.clone(), context.kinds.works.clone());
     context.kinds.clusters.on_change(move |change| {
-        let ready = |cluster: &Option<Arc<Value>>| cluster.as_ref().is_some_and(|c| plan::is_ready(c));
+        let ready = |cluster: &Option<Arc<Value>>| cluster.as_ref().is_some_and(|c| is_ready(c));
         if ready(&change.old) != ready(&change.new) || change.new.is_none() {
             for work in works.by_index(BY_CLUSTER, &change.key.name) {
                 keys.add_with_priority(ObjectKey::of(&work), windlass_runtime::queue::INITIAL);
@@ -116,7 +116,7 @@ impl Controller {
             self.report(&work, None, &[]).await?;
             return Ok(Action::Done);
         }
-        if !plan::is_ready(&cluster) {
+        if !is_ready(&cluster) {
             // What is known of the generation that was applied stays known.
             if !plan::is_current(&work) {
                 let why = format!("cluster {name} is not ready; the work is applied as soon as it is");
@@ -286,7 +286,7 @@ impl Controller {
         if !work.finalizers().contains(&FINALIZER_EXECUTION) {
             return Ok(Action::Done);
         }
-        if plan::is_ready(cluster) {
+        if is_ready(cluster) {
             let member = self.member(cluster).await?;
             let mut errors = Vec::new();
             for manifest in plan::manifests(work) {
@@ -313,12 +313,7 @@ impl Controller {
     }
 
     async fn release(&self, work: &Value) -> Result<(), Error> {
-        let left: Vec<_> =
-            work.finalizers().into_iter().filter(|held| *held != FINALIZER_EXECUTION).collect();
-        let patch = json!([
-            {"op": "test", "path": "/metadata/uid", "value": work.uid()},
-            {"op": "add", "path": "/metadata/finalizers", "value": left},
-        ]);
+        let Some(patch) = crate::finalizers::release(work, &[FINALIZER_EXECUTION]) else { return Ok(()) };
         let works = self.context.objects(&WORKS);
         match works.patch_json(work.namespace(), work.name(), &patch).await {
             Err(error) if !windlass_runtime::objects::is_not_found(&error) => Err(error.into()),

@@ -1,7 +1,7 @@
 //! What to do about one manifest, and what a Work's status says: pure.
 
 use serde_json::{Value, json};
-use windlass_api::conditions::{APPLIED, DISPATCHING, READY};
+use windlass_api::conditions::{APPLIED, DISPATCHING};
 use windlass_api::labels::{
     ANNOTATION_CONFLICT_RESOLUTION, ANNOTATION_TEMPLATE_UID, ANNOTATION_WORK_NAME, ANNOTATION_WORK_NAMESPACE,
     CONFLICT_OVERWRITE, LABEL_MANAGED, OWNED_ANNOTATIONS, OWNED_LABELS, VALUE_TRUE,
@@ -10,11 +10,6 @@ use windlass_object::condition;
 use windlass_object::meta::Meta;
 use windlass_object::path::{bool_at, i64_at, list_at, str_at};
 use windlass_policy::status;
-
-/// The member answers.
-pub(super) fn is_ready(cluster: &Value) -> bool {
-    condition::is_true(condition::of(cluster), READY)
-}
 
 /// The control plane writes to it.
 pub(super) fn is_push(cluster: &Value) -> bool {

@@ -1,0 +1,29 @@
+//! Taking our finalizers off an object, over the object that was read.
+
+use serde_json::{Value, json};
+use windlass_object::meta::Meta;
+
+/// A JSON Patch that leaves all finalizers but `ours`; nothing if none of them is there.
+pub(crate) fn release(object: &Value, ours: &[&str]) -> Option<Value> {
+    let held = object.finalizers();
+    let left: Vec<&str> = held.iter().copied().filter(|finalizer| !ours.contains(finalizer)).collect();
+    (left.len() < held.len()).then(|| {
+        json!([
+            {"op": "test", "path": "/metadata/uid", "value": object.uid()},
+            {"op": "add", "path": "/metadata/finalizers", "value": left},
+        ])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_stay() {
+        let object = json!({"metadata": {"uid": "u", "finalizers": ["a", "ours", "b"]}});
+        let patch = release(&object, &["ours", "mine"]).unwrap();
+        assert_eq!(patch[1]["value"], json!(["a", "b"]));
+        assert_eq!(release(&object, &["mine"]), None);
+    }
+}
