@@ -19,7 +19,7 @@ struct Vector {
 
 #[test]
 fn names_are_the_references() {
-    let text = include_str!("conformance/names.ndjson");
+    let text = include_str!("../../../tests/conformance/names.ndjson");
     let mut count = 0;
     for line in text.lines() {
         let v: Vector = serde_json::from_str(line).unwrap();

@@ -42,6 +42,9 @@ pub(crate) enum Command {
     Join(Join),
     /// Measure this binary on this machine.
     Bench(Bench),
+    /// Run conformance vectors through the components of this binary.
+    #[command(hide = true)]
+    Conformance(Conformance),
 }
 
 /// Arguments of `windlass up`.
@@ -128,11 +131,31 @@ pub(crate) struct Join {
     pub(crate) cluster_zones: Vec<String>,
 }
 
+/// Arguments of `windlass conformance`.
+#[derive(Debug, Args)]
+pub(crate) struct Conformance {
+    /// A folder of vectors, searched to its depths.
+    #[arg(default_value = VECTORS)]
+    pub(crate) folder: PathBuf,
+    /// Print each difference in full.
+    #[arg(long)]
+    pub(crate) show: bool,
+    /// A list of what is decided differently on purpose [default: the project's].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) deviations: Option<PathBuf>,
+}
+
+/// Where the vectors lie in a checkout.
+const VECTORS: &str = "tests/conformance";
+
 /// Arguments of `windlass bench`.
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// Which: start, plugins, propagate (-configmaps, -deployments), members; all without.
+    /// Which: start, plugins, schedule, propagate (-configmaps, -deployments), members; all without.
     pub(crate) names: Vec<String>,
+    /// Where the bench `schedule` finds its fleets: bench-100.json.gz, bench-1000.json.gz, bench-5000.json.gz.
+    #[arg(long, value_name = "DIR", default_value = "tests/conformance/scheduling")]
+    pub(crate) fleets: PathBuf,
     /// What is printed to standard output.
     #[arg(long, value_enum, default_value_t = Output::Table)]
     pub(crate) output: Output,

@@ -4,6 +4,7 @@ mod admission;
 mod bench;
 mod cli;
 mod components;
+mod conformance;
 mod fleet;
 mod join;
 mod meter;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
             cli::Command::Up(args) => up::run(args).await,
             cli::Command::Join(args) => join::run(args).await,
             cli::Command::Bench(args) => bench::run(args).await,
+            cli::Command::Conformance(args) => conformance::run(&args),
         }
     });
     runtime.shutdown_background();

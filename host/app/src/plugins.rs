@@ -21,8 +21,13 @@ pub(crate) struct Loaded {
     pub(crate) profile: Profile,
 }
 
-/// Loads the embedded components.
+/// Loads the embedded components as they run in production.
 pub(crate) fn load() -> anyhow::Result<Loaded> {
+    load_with(&Options::default())
+}
+
+/// Loads the embedded components, set up alike.
+pub(crate) fn load_with(options: &Options) -> anyhow::Result<Loaded> {
     if EMBEDDED.is_empty() {
         bail!("this binary was built without components: build it by `cargo xtask up`");
     }
@@ -34,7 +39,7 @@ pub(crate) fn load() -> anyhow::Result<Loaded> {
             None => engine.load(embedded.name, embedded.wasm),
         };
         let component = component.with_context(|| format!("component {}", embedded.name))?;
-        plugins.add(&component, Options::default()).with_context(|| format!("plugin {}", embedded.name))?;
+        plugins.add(&component, options.clone()).with_context(|| format!("plugin {}", embedded.name))?;
     }
     let profile = match plugins.profile(&DEFAULT_FILTERS, &DEFAULT_SCORES) {
         Ok(profile) => profile,

@@ -19,6 +19,8 @@ pub(crate) struct Counters {
     logs_dropped: AtomicU64,
     total_nanos: AtomicU64,
     max_nanos: AtomicU64,
+    lowering_nanos: AtomicU64,
+    memory: AtomicU64,
     last_error: Mutex<Option<String>>,
 }
 
@@ -47,6 +49,10 @@ pub struct Snapshot {
     pub total: Duration,
     /// The longest call.
     pub max: Duration,
+    /// Of the time spent in calls what it took to put questions into the interface's records.
+    pub lowering: Duration,
+    /// Linear memory of the largest instance, in bytes.
+    pub memory: u64,
     /// How the last failed call ended.
     pub last_error: Option<String>,
 }
@@ -65,6 +71,8 @@ impl Counters {
             logs_dropped: self.logs_dropped.load(Relaxed),
             total: Duration::from_nanos(self.total_nanos.load(Relaxed)),
             max: Duration::from_nanos(self.max_nanos.load(Relaxed)),
+            lowering: Duration::from_nanos(self.lowering_nanos.load(Relaxed)),
+            memory: self.memory.load(Relaxed),
             last_error: self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         }
     }
@@ -75,6 +83,13 @@ impl Counters {
 
     pub(crate) fn sync(&self) {
         self.syncs.fetch_add(1, Relaxed);
+    }
+
+    /// What a call had to do with the store that it ran in.
+    pub(crate) fn store(&self, lowering: Duration, memory: usize) {
+        let nanos = u64::try_from(lowering.as_nanos()).unwrap_or(u64::MAX);
+        self.lowering_nanos.fetch_add(nanos, Relaxed);
+        self.memory.fetch_max(memory as u64, Relaxed);
     }
 
     pub(crate) fn logs_dropped(&self, lines: u64) {

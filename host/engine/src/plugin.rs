@@ -127,7 +127,9 @@ impl Plugin {
         let begun = Instant::now();
         let outcome = call(guest);
         let took = begun.elapsed();
-        self.counters.logs_dropped(guest.store().data().dropped());
+        let state = guest.store().data();
+        self.counters.logs_dropped(state.dropped());
+        self.counters.store(state.lowering(), state.memory());
         let result = match outcome {
             Ok(answer) => answer.map_err(CallError::from),
             Err(why) => Err(CallError::of(&why)),

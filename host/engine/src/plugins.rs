@@ -70,8 +70,8 @@ impl Plugins {
                 let worker = workers.entry(*name).or_insert_with(|| plugin.worker()).clone();
                 let on_failure = plugin.on_failure();
                 match filtering {
-                    true => profile.filters.push(Stage { plugin: Box::new(worker), on_failure }),
-                    false => profile.scores.push(Stage { plugin: Box::new(worker), on_failure }),
+                    true => profile.filters.push(Stage::new(Box::new(worker), on_failure)),
+                    false => profile.scores.push(Stage::new(Box::new(worker), on_failure)),
                 }
             }
         }

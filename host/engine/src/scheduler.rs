@@ -9,7 +9,8 @@ use crate::plugin::{Options, Plugin, Status};
 use crate::worlds::{self, Outcome, Question, SchedulerCalls, SchedulerDescription, Template};
 use std::sync::{Arc, Mutex, PoisonError};
 use windlass_schedule::{
-    BindingView, Bitmap, Candidates, ClusterTable, Explanation, FailurePolicy, Filter, PluginError, Score,
+    BindingView, Bitmap, Candidates, ClusterTable, Explanation, FailurePolicy, Filter, PluginError, Reads,
+    Score,
 };
 
 /// The scores that a plugin may give.
@@ -162,6 +163,10 @@ impl Filter for SchedulerWorker {
         &self.shared.plugin.name
     }
 
+    fn reads(&self) -> Option<Reads> {
+        Some(self.shared.description.reads())
+    }
+
     fn filter(
         &mut self,
         table: &ClusterTable,
@@ -212,6 +217,14 @@ impl Filter for SchedulerWorker {
 impl Score for SchedulerWorker {
     fn name(&self) -> &str {
         &self.shared.plugin.name
+    }
+
+    fn reads(&self) -> Option<Reads> {
+        Some(self.shared.description.reads())
+    }
+
+    fn normalizes(&self) -> bool {
+        self.shared.description.normalizes
     }
 
     fn score(

@@ -1,7 +1,8 @@
 //! What the host keeps for one instance: its limits, and what it may still log in the call that runs.
 
 use crate::limits::{self, Limits};
-use wasmtime::{Store, StoreLimits, StoreLimitsBuilder};
+use std::time::Duration;
+use wasmtime::{ResourceLimiter, Store, StoreLimits, StoreLimitsBuilder};
 
 /// How much a log line matters; the same for all versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,24 +16,73 @@ pub(crate) enum Level {
 /// Data of a store.
 pub(crate) struct HostState {
     plugin: String,
-    limits: StoreLimits,
+    bounds: Bounds,
     lines_left: u32,
     dropped: u64,
+    lowering: Duration,
+}
+
+/// The limits of a store, and how much of its memory is in use.
+struct Bounds {
+    limits: StoreLimits,
+    memory: usize,
+}
+
+impl ResourceLimiter for Bounds {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let granted = self.limits.memory_growing(current, desired, maximum)?;
+        if granted {
+            self.memory += desired.saturating_sub(current);
+        }
+        Ok(granted)
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        self.limits.table_growing(current, desired, maximum)
+    }
+
+    fn instances(&self) -> usize {
+        self.limits.instances()
+    }
+
+    fn tables(&self) -> usize {
+        self.limits.tables()
+    }
+
+    fn memories(&self) -> usize {
+        self.limits.memories()
+    }
 }
 
 impl HostState {
     /// A store for one instance of a plugin.
     pub(crate) fn store(engine: &wasmtime::Engine, plugin: &str, limits: Limits) -> Store<Self> {
-        let store_limits = StoreLimitsBuilder::new()
+        let limits = StoreLimitsBuilder::new()
             .memory_size(limits.memory.min(limits::MEMORY))
             .table_elements(limits::TABLE_ELEMENTS)
             .instances(limits::CORE_INSTANCES)
             .tables(limits::TABLES)
             .memories(limits::MEMORIES)
             .build();
-        let state = Self { plugin: plugin.to_owned(), limits: store_limits, lines_left: 0, dropped: 0 };
+        let state = Self {
+            plugin: plugin.to_owned(),
+            bounds: Bounds { limits, memory: 0 },
+            lines_left: 0,
+            dropped: 0,
+            lowering: Duration::ZERO,
+        };
         let mut store = Store::new(engine, state);
-        store.limiter(|state| &mut state.limits);
+        store.limiter(|state| &mut state.bounds);
         store.set_hostcall_fuel(limits::TRANSFER);
         store.epoch_deadline_trap();
         store
@@ -46,6 +96,22 @@ impl HostState {
         let state = store.data_mut();
         state.lines_left = limits::LOG_LINES;
         state.dropped = 0;
+        state.lowering = Duration::ZERO;
+    }
+
+    /// Notes how long it took to put a question into the interface's records.
+    pub(crate) fn lowered(&mut self, took: Duration) {
+        self.lowering += took;
+    }
+
+    /// The time that the last call was noted to have taken for that.
+    pub(crate) fn lowering(&self) -> Duration {
+        self.lowering
+    }
+
+    /// Linear memory of the instance, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.bounds.memory
     }
 
     /// Log lines of the last call that were dropped.

@@ -8,7 +8,7 @@ use windlass_object::Quantity;
 use windlass_object::quantity::Format;
 
 /// One quantity in the units that are counted in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Amount {
     /// Whole units, rounded up.
     pub units: i64,

@@ -1,58 +1,18 @@
 //! What plugins are shown of a binding: the `binding` record of `wit/scheduler`.
 
-use std::ops::{BitOr, BitOrAssign};
+mod fields;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use crate::records::{ClusterAffinity, ClusterId, ObjectReference, SpreadConstraint, Toleration};
 use crate::request::Request;
 use crate::table::ClusterTable;
 
-/// A set of groups of binding fields, as the plugin interface has them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub struct BindingFields(u16);
-
-impl BindingFields {
-    /// `resource`.
-    pub const RESOURCE: Self = Self(1);
-    /// `targets`.
-    pub const TARGETS: Self = Self(1 << 1);
-    /// `evictions`.
-    pub const EVICTIONS: Self = Self(1 << 2);
-    /// `affinity`.
-    pub const AFFINITY: Self = Self(1 << 3);
-    /// `tolerations`.
-    pub const TOLERATIONS: Self = Self(1 << 4);
-    /// `spread`.
-    pub const SPREAD: Self = Self(1 << 5);
-    /// `replicas` and `workload`.
-    pub const REPLICAS: Self = Self(1 << 6);
-    /// `peers`.
-    pub const PEERS: Self = Self(1 << 7);
-    /// No group.
-    pub const NONE: Self = Self(0);
-    /// Every group.
-    pub const ALL: Self = Self(0xff);
-
-    /// Whether all groups of `other` are in this set.
-    pub fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-}
-
-impl BitOr for BindingFields {
-    type Output = Self;
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-impl BitOrAssign for BindingFields {
-    fn bitor_assign(&mut self, other: Self) {
-        self.0 |= other.0;
-    }
-}
+pub use fields::BindingFields;
 
 /// A cluster that the binding is on now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TargetView {
     /// Which one.
     pub cluster: ClusterId,
@@ -61,7 +21,7 @@ pub struct TargetView {
 }
 
 /// Clusters that other bindings of the same group use.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Peers {
     /// Target sets of the bindings in this binding's affinity group; bindings without targets are left out.
     pub affinity: Vec<Vec<ClusterId>>,
@@ -99,35 +59,35 @@ impl Peers {
     }
 }
 
-/// A binding in one pass, with clusters as ids. Clusters that the table doesn't have are left out.
+/// A binding in one pass, with clusters as ids. Clusters that the table doesn't have are left out. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BindingView {
     /// `spec.resource`.
-    pub resource: ObjectReference,
+    pub resource: Arc<ObjectReference>,
     /// `spec.clusters`.
     pub targets: Vec<TargetView>,
     /// `spec.gracefulEvictionTasks[].fromCluster`.
     pub evictions: Vec<ClusterId>,
     /// A cluster may match any of these; none means every cluster.
-    pub affinity: Vec<ClusterAffinity>,
+    pub affinity: Vec<Arc<ClusterAffinity>>,
     /// `spec.placement.clusterTolerations`.
-    pub tolerations: Vec<Toleration>,
+    pub tolerations: Arc<[Toleration]>,
     /// `spec.placement.spreadConstraints`.
-    pub spread: Vec<SpreadConstraint>,
+    pub spread: Arc<[SpreadConstraint]>,
     /// `spec.replicas`.
     pub replicas: i32,
     /// Whether it has replicas, requirements or components.
     pub workload: bool,
     /// Where its groups are.
-    pub peers: Peers,
+    pub peers: Arc<Peers>,
 }
 
 impl BindingView {
     /// A binding in the pass with this affinity term in force. `peers` come from other bindings.
-    pub fn new(request: &Request, affinity_name: &str, peers: Peers, table: &ClusterTable) -> Self {
+    pub fn new(request: &Request, affinity_name: &str, peers: &Peers, table: &ClusterTable) -> Self {
         let placement = request.placement.as_ref();
         Self {
-            resource: request.resource.clone(),
+            resource: Arc::clone(&request.resource),
             targets: request
                 .targets
                 .iter()
@@ -137,11 +97,11 @@ impl BindingView {
                 .collect(),
             evictions: request.evictions.iter().filter_map(|name| table.id(name)).collect(),
             affinity: affinity_in_force(request, affinity_name),
-            tolerations: placement.map(|placement| placement.tolerations.clone()).unwrap_or_default(),
-            spread: placement.map(|placement| placement.spread.clone()).unwrap_or_default(),
+            tolerations: placement.map(|placement| Arc::clone(&placement.tolerations)).unwrap_or_default(),
+            spread: placement.map(|placement| Arc::clone(&placement.spread)).unwrap_or_default(),
             replicas: request.replicas,
             workload: request.is_workload(),
-            peers,
+            peers: Arc::new(peers.clone()),
         }
     }
 
@@ -149,20 +109,107 @@ impl BindingView {
     pub fn targets(&self, cluster: ClusterId) -> bool {
         self.targets.iter().any(|target| target.cluster == cluster)
     }
+
+    /// The binding as far as these groups go; the others are empty.
+    pub(crate) fn restricted(&self, fields: BindingFields) -> Self {
+        let mut view = Self::default();
+        if fields.contains(BindingFields::RESOURCE) {
+            view.resource = Arc::clone(&self.resource);
+        } else if fields.contains(BindingFields::KIND) {
+            view.resource = Arc::new(ObjectReference {
+                api_version: self.resource.api_version.clone(),
+                kind: self.resource.kind.clone(),
+                ..ObjectReference::default()
+            });
+        }
+        if fields.contains(BindingFields::TARGETS) {
+            view.targets.clone_from(&self.targets);
+        }
+        if fields.contains(BindingFields::EVICTIONS) {
+            view.evictions.clone_from(&self.evictions);
+        }
+        if fields.contains(BindingFields::AFFINITY) {
+            view.affinity.clone_from(&self.affinity);
+        }
+        if fields.contains(BindingFields::TOLERATIONS) {
+            view.tolerations = Arc::clone(&self.tolerations);
+        }
+        if fields.contains(BindingFields::SPREAD) {
+            view.spread = Arc::clone(&self.spread);
+        }
+        if fields.contains(BindingFields::REPLICAS) {
+            (view.replicas, view.workload) = (self.replicas, self.workload);
+        }
+        if fields.contains(BindingFields::PEERS) {
+            view.peers = Arc::clone(&self.peers);
+        }
+        view
+    }
+
+    /// Equal for bindings that are [`Self::same`].
+    pub(crate) fn digest(&self, fields: BindingFields) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        if fields.contains(BindingFields::RESOURCE) {
+            self.resource.hash(&mut hasher);
+        } else if fields.contains(BindingFields::KIND) {
+            self.kind().hash(&mut hasher);
+        }
+        if fields.contains(BindingFields::TARGETS) {
+            self.targets.hash(&mut hasher);
+        }
+        if fields.contains(BindingFields::EVICTIONS) {
+            self.evictions.hash(&mut hasher);
+        }
+        if fields.contains(BindingFields::AFFINITY) {
+            self.affinity.hash(&mut hasher);
+        }
+        if fields.contains(BindingFields::TOLERATIONS) {
+            self.tolerations.hash(&mut hasher);
+        }
+        if fields.contains(BindingFields::SPREAD) {
+            self.spread.hash(&mut hasher);
+        }
+        if fields.contains(BindingFields::REPLICAS) {
+            (self.replicas, self.workload).hash(&mut hasher);
+        }
+        if fields.contains(BindingFields::PEERS) {
+            self.peers.hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Whether the two don't differ in these groups.
+    pub(crate) fn same(&self, other: &Self, fields: BindingFields) -> bool {
+        let skips = |group| !fields.contains(group);
+        (skips(BindingFields::RESOURCE) || self.resource == other.resource)
+            && (skips(BindingFields::KIND) || self.kind() == other.kind())
+            && (skips(BindingFields::TARGETS) || self.targets == other.targets)
+            && (skips(BindingFields::EVICTIONS) || self.evictions == other.evictions)
+            && (skips(BindingFields::AFFINITY) || self.affinity == other.affinity)
+            && (skips(BindingFields::TOLERATIONS) || self.tolerations == other.tolerations)
+            && (skips(BindingFields::SPREAD) || self.spread == other.spread)
+            && (skips(BindingFields::REPLICAS)
+                || (self.replicas, self.workload) == (other.replicas, other.workload))
+            && (skips(BindingFields::PEERS) || self.peers == other.peers)
+    }
+
+    fn kind(&self) -> (&str, &str) {
+        (&self.resource.api_version, &self.resource.kind)
+    }
 }
 
 /// `clusterAffinity`, else the named term with, for workloads, its overflow affinities.
-fn affinity_in_force(request: &Request, name: &str) -> Vec<ClusterAffinity> {
+fn affinity_in_force(request: &Request, name: &str) -> Vec<Arc<ClusterAffinity>> {
     let Some(placement) = &request.placement else {
         return Vec::new();
     };
     if let Some(affinity) = &placement.affinity {
-        return vec![affinity.clone()];
+        return vec![Arc::clone(affinity)];
     }
     let Some(term) = request.term(name) else {
         return Vec::new();
     };
-    let mut affinities = vec![term.affinity.clone()];
+    let mut affinities = vec![Arc::clone(&term.affinity)];
     if request.is_workload() {
         affinities.extend(term.overflow.iter().flatten().cloned());
     }

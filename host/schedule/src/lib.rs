@@ -11,6 +11,8 @@ pub mod bitmap;
 pub mod capacity;
 pub mod decide;
 pub mod estimate;
+pub mod explain;
+pub mod memory;
 pub mod outcome;
 pub mod pass;
 pub mod pipeline;
@@ -20,15 +22,18 @@ pub mod records;
 pub mod request;
 mod select;
 pub mod table;
+mod topology;
+pub mod vectors;
 pub mod webster;
 
 pub use binding::{BindingFields, BindingView, Peers, TargetView};
 pub use bitmap::Bitmap;
+pub use memory::Memory;
 pub use outcome::{Failure, Outcome, Trace};
 pub use pipeline::{Input, Options, schedule};
 pub use plugin::{
-    Assumed, Candidates, Demand, Estimate, Explanation, FailurePolicy, Filter, PluginError, Profile, Query,
-    Score, Stage,
+    Assumed, Candidates, Demand, Estimate, Explanation, FailurePolicy, Filter, Phase, PluginError, Profile,
+    Query, Reads, Score, Stage,
 };
 pub use records::{ClusterFacts, ClusterId};
 pub use request::{Request, Target};

@@ -3,11 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::binding::BindingView;
+use crate::binding::{BindingFields, BindingView};
 use crate::bitmap::Bitmap;
+use crate::memory::{Answers, Memory};
 use crate::records::{ClusterId, ObjectReference};
 use crate::request::{Component, Requirements};
-use crate::table::ClusterTable;
+use crate::table::{ClusterFields, ClusterTable};
+
+/// The most that a plugin may give as a score; the least is 0.
+pub const MAX_SCORE: i64 = 100;
+
+/// The most that a score plugin may weigh: enough to let one outvote any number of others, and far from overflow.
+pub const MAX_WEIGHT: i64 = 1_000_000;
 
 /// What may go wrong in a plugin. A stale table is no error here: the engine syncs and asks again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -88,10 +95,24 @@ impl Explanation {
     }
 }
 
+/// What a plugin's answers depend on, as it declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reads {
+    /// Of clusters, beside their ids and names.
+    pub clusters: ClusterFields,
+    /// Of bindings.
+    pub binding: BindingFields,
+}
+
 /// Takes clusters out of consideration.
 pub trait Filter: Send {
     /// As operators write it: `TaintToleration`.
     fn name(&self) -> &str;
+
+    /// What its answers depend on; they are remembered accordingly. `None`: never.
+    fn reads(&self) -> Option<Reads> {
+        None
+    }
 
     /// One bit per candidate; set means that the cluster passes. Bits of unknown clusters are clear.
     ///
@@ -121,6 +142,16 @@ pub trait Score: Send {
     /// As operators write it: `ClusterLocality`.
     fn name(&self) -> &str;
 
+    /// What its raw scores depend on; they are remembered accordingly. `None`: never.
+    fn reads(&self) -> Option<Reads> {
+        None
+    }
+
+    /// Whether it rescales scores.
+    fn normalizes(&self) -> bool {
+        false
+    }
+
     /// One score per candidate, 0 to 100. Unknown clusters score 0.
     ///
     /// # Errors
@@ -132,7 +163,7 @@ pub trait Score: Send {
         candidates: Candidates<'_>,
     ) -> Result<Vec<i64>, PluginError>;
 
-    /// May rescale the scores of all clusters that passed; the same length and order come back.
+    /// Rescales the scores of all clusters that passed, if it [`Self::normalizes`]; the same length and order come back.
     ///
     /// # Errors
     /// The plugin failed; what that means is the failure policy's business.
@@ -183,27 +214,58 @@ pub trait Estimate: Send {
     ) -> Result<Vec<Option<i32>>, PluginError>;
 }
 
-/// A plugin with what its failure means.
+/// A plugin in a profile: with what its failure means, how much it weighs, and what it answered so far.
 pub struct Stage<T: ?Sized> {
     /// The plugin.
     pub plugin: Box<T>,
     /// What its failure means.
     pub on_failure: FailurePolicy,
+    /// By what its scores are multiplied, at most [`MAX_WEIGHT`]; a filter has no use for it.
+    pub weight: i64,
+    pub(crate) answers: Answers,
 }
 
 impl<T: ?Sized> Stage<T> {
+    /// A plugin of weight 1.
+    pub fn new(plugin: Box<T>, on_failure: FailurePolicy) -> Self {
+        Self { plugin, on_failure, weight: 1, answers: Answers::default() }
+    }
+
     /// A plugin whose failure fails the pass.
     pub fn required(plugin: Box<T>) -> Self {
-        Self { plugin, on_failure: FailurePolicy::Fail }
+        Self::new(plugin, FailurePolicy::Fail)
     }
 
     /// A plugin whose failure is ignored.
     pub fn optional(plugin: Box<T>) -> Self {
-        Self { plugin, on_failure: FailurePolicy::Ignore }
+        Self::new(plugin, FailurePolicy::Ignore)
     }
 }
 
+/// What a pass consists of, for those who measure it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// The binding is made ready to be shown.
+    Prepare,
+    /// Filters.
+    Filter,
+    /// Reasons for refusals, where nothing passed or an explanation was asked for.
+    Reasons,
+    /// Scores.
+    Score,
+    /// Estimates, and the order of preference.
+    Rank,
+    /// Spread constraints.
+    Select,
+    /// Replicas.
+    Assign,
+}
+
+/// Told whenever a phase of a pass is over.
+pub type Meter = Box<dyn FnMut(Phase) + Send>;
+
 /// The plugins of a scheduler, in the order in which they run. Of several that refuse a cluster the first gives the reason.
+/// Plugins hold copies of the cluster table, and answers are remembered: a profile follows one table and its snapshots.
 #[derive(Default)]
 pub struct Profile {
     /// Filters.
@@ -212,6 +274,18 @@ pub struct Profile {
     pub scores: Vec<Stage<dyn Score>>,
     /// Estimators beside the general one, which always runs.
     pub estimators: Vec<Box<dyn Estimate>>,
+    /// What is remembered; [`Memory::off`] keeps nothing.
+    pub memory: Memory,
+    /// Told how a pass goes on; for benches.
+    pub meter: Option<Meter>,
+}
+
+impl Profile {
+    pub(crate) fn done(&mut self, phase: Phase) {
+        if let Some(meter) = &mut self.meter {
+            meter(phase);
+        }
+    }
 }
 
 /// The order in which the shipped filters run unless the operator says otherwise.

@@ -10,7 +10,7 @@ pub type Pair = (String, String);
 pub type ClusterId = u32;
 
 /// A taint of a cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Taint {
     /// Taint key.
     pub key: String,
@@ -21,7 +21,7 @@ pub struct Taint {
 }
 
 /// A toleration as in core/v1.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Toleration {
     /// Empty with operator `Exists` tolerates every taint.
     pub key: String,
@@ -36,7 +36,7 @@ pub struct Toleration {
 }
 
 /// One requirement of a selector.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Requirement {
     /// Label key or field name.
     pub key: String,
@@ -47,7 +47,7 @@ pub struct Requirement {
 }
 
 /// A label selector; both parts must hold, empty selects everything.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct LabelSelector {
     /// Labels that must have exactly these values.
     pub match_labels: Vec<Pair>,
@@ -56,7 +56,7 @@ pub struct LabelSelector {
 }
 
 /// Which clusters a placement or a rule means; all present parts must hold.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct ClusterAffinity {
     /// On the cluster's labels.
     pub label_selector: Option<LabelSelector>,
@@ -69,7 +69,7 @@ pub struct ClusterAffinity {
 }
 
 /// What can be said of a cluster without looking at its status: what affinities and override rules read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct ClusterFacts {
     /// `metadata.name`.
     pub name: String,
@@ -84,7 +84,7 @@ pub struct ClusterFacts {
 }
 
 /// A reference to a Kubernetes object.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct ObjectReference {
     /// `apps/v1`.
     pub api_version: String,
@@ -99,7 +99,7 @@ pub struct ObjectReference {
 }
 
 /// One group-version and the kinds that a cluster serves in it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct ApiEnablement {
     /// `apps/v1`.
     pub group_version: String,
@@ -108,7 +108,7 @@ pub struct ApiEnablement {
 }
 
 /// A spread constraint.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct SpreadConstraint {
     /// `cluster`, `region`, `zone`, `provider` or empty.
     pub by_field: String,

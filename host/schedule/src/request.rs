@@ -1,4 +1,7 @@
-//! All that a pass reads of one binding, taken out of the object once.
+//! All that a pass reads of one binding, taken out of the object once. What plugins are shown is behind `Arc`s, so that it
+//! can be shown, and remembered as a question, without being copied.
+
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -15,7 +18,7 @@ pub struct Request {
     /// `metadata.name` of the binding.
     pub name: String,
     /// `spec.resource`.
-    pub resource: ObjectReference,
+    pub resource: Arc<ObjectReference>,
     /// `spec.replicas`.
     pub replicas: i32,
     /// `spec.replicaRequirements`.
@@ -73,13 +76,13 @@ pub struct Component {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Placement {
     /// `clusterAffinity`.
-    pub affinity: Option<ClusterAffinity>,
+    pub affinity: Option<Arc<ClusterAffinity>>,
     /// `clusterAffinities`: alternatives, one of them in force at a time.
     pub terms: Vec<AffinityTerm>,
     /// `clusterTolerations`.
-    pub tolerations: Vec<Toleration>,
+    pub tolerations: Arc<[Toleration]>,
     /// `spreadConstraints`.
-    pub spread: Vec<SpreadConstraint>,
+    pub spread: Arc<[SpreadConstraint]>,
     /// `replicaScheduling`; absent means that each cluster gets all replicas.
     pub strategy: Option<Strategy>,
 }
@@ -90,9 +93,9 @@ pub struct AffinityTerm {
     /// `affinityName`.
     pub name: String,
     /// The inline affinity.
-    pub affinity: ClusterAffinity,
+    pub affinity: Arc<ClusterAffinity>,
     /// `overflowAffinities`, if the list is there at all.
-    pub overflow: Option<Vec<ClusterAffinity>>,
+    pub overflow: Option<Vec<Arc<ClusterAffinity>>>,
 }
 
 /// `replicaScheduling`.
@@ -110,7 +113,7 @@ pub struct Strategy {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WeightPreference {
     /// `staticWeightList`.
-    pub fixed: Vec<(ClusterAffinity, i64)>,
+    pub fixed: Vec<(Arc<ClusterAffinity>, i64)>,
     /// `dynamicWeight`.
     pub dynamic: String,
 }
@@ -132,7 +135,7 @@ impl Request {
         let null = Value::Null;
         let groups = spec.get("workloadAffinityGroups").unwrap_or(&null);
         Self {
-            resource: ObjectReference::from_value(spec.get("resource").unwrap_or(&null)),
+            resource: ObjectReference::from_value(spec.get("resource").unwrap_or(&null)).into(),
             replicas: replicas(spec),
             requirements: present(spec, "replicaRequirements").map(Requirements::from_value),
             components: list(spec.get("components"), Component::from_value),
@@ -221,15 +224,14 @@ impl Placement {
     /// From a `Placement` object.
     pub fn from_value(value: &Value) -> Self {
         Self {
-            affinity: present(value, "clusterAffinity").map(ClusterAffinity::from_value),
+            affinity: present(value, "clusterAffinity").map(affinity),
             terms: list(value.get("clusterAffinities"), |term| AffinityTerm {
                 name: text(term, "affinityName"),
-                affinity: ClusterAffinity::from_value(term),
-                overflow: present(term, "overflowAffinities")
-                    .map(|overflow| list(Some(overflow), ClusterAffinity::from_value)),
+                affinity: affinity(term),
+                overflow: present(term, "overflowAffinities").map(|overflow| list(Some(overflow), affinity)),
             }),
-            tolerations: list(value.get("clusterTolerations"), Toleration::from_value),
-            spread: list(value.get("spreadConstraints"), SpreadConstraint::from_value),
+            tolerations: list(value.get("clusterTolerations"), Toleration::from_value).into(),
+            spread: list(value.get("spreadConstraints"), SpreadConstraint::from_value).into(),
             strategy: present(value, "replicaScheduling").map(Strategy::from_value),
         }
     }
@@ -245,13 +247,17 @@ impl Strategy {
                     .map(|rule| {
                         let target = rule.get("targetCluster").unwrap_or(&Value::Null);
                         let weight = rule.get("weight").and_then(Value::as_i64).unwrap_or(0);
-                        (ClusterAffinity::from_value(target), weight)
+                        (affinity(target), weight)
                     })
                     .collect(),
                 dynamic: text(weights, "dynamicWeight"),
             }),
         }
     }
+}
+
+fn affinity(value: &Value) -> Arc<ClusterAffinity> {
+    ClusterAffinity::from_value(value).into()
 }
 
 /// `replicas` of an object; 0 if absent, bounded to 32 bits.

@@ -8,18 +8,18 @@ use windlass_object::hash::fnv1a32;
 
 /// Who gets seats.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Party {
+pub struct Party<N = String> {
     /// Breaks ties, and orders the result.
-    pub name: String,
+    pub name: N,
     /// Share.
     pub weight: i64,
     /// Seats so far.
     pub seats: i64,
 }
 
-impl Party {
+impl<N> Party<N> {
     /// A party without seats.
-    pub fn new(name: impl Into<String>, weight: i64) -> Self {
+    pub fn new(name: impl Into<N>, weight: i64) -> Self {
         Self { name: name.into(), weight, seats: 0 }
     }
 
@@ -34,7 +34,7 @@ const BULK_SEATS_PER_PARTY: i64 = 16;
 /// Gives `seats` more seats. Each goes to the party with the largest quotient of weight and twice its seats plus one; of
 /// equals to the one with fewer seats, then by name in the direction that `uid` decides. The result is sorted by name.
 /// With no weight at all the parties come back as they are.
-pub fn dispense(seats: i64, mut parties: Vec<Party>, uid: &str) -> Vec<Party> {
+pub fn dispense<N: Ord>(seats: i64, mut parties: Vec<Party<N>>, uid: &str) -> Vec<Party<N>> {
     let total: i64 = parties.iter().fold(0, |sum, party| sum.saturating_add(party.weight));
     if seats > 0 && total > 0 {
         let mut rest = seats;
@@ -54,7 +54,7 @@ pub fn ascending(uid: &str) -> bool {
 
 /// Every seat whose quotient lies above a limit is given in any case, if there are seats for all of those: a party with
 /// weight w has at most (w / limit + 1) / 2 of them, so the limit below leaves about one seat per party to the slow way.
-fn give_bulk(parties: &mut [Party], total: i64, seats: i64) -> i64 {
+fn give_bulk<N>(parties: &mut [Party<N>], total: i64, seats: i64) -> i64 {
     let count = i64::try_from(parties.len()).unwrap_or(i64::MAX);
     if seats / BULK_SEATS_PER_PARTY < count {
         return 0;
@@ -81,30 +81,30 @@ fn give_bulk(parties: &mut [Party], total: i64, seats: i64) -> i64 {
     given
 }
 
-fn give_singly(parties: Vec<Party>, seats: i64, ascending: bool) -> Vec<Party> {
-    let mut queue: BinaryHeap<Claim> =
+fn give_singly<N: Ord>(parties: Vec<Party<N>>, seats: i64, ascending: bool) -> Vec<Party<N>> {
+    let mut queue: BinaryHeap<Claim<N>> =
         parties.into_iter().map(|party| Claim::new(party, ascending)).collect();
     for _ in 0..seats {
-        let Some(mut best) = queue.pop() else { break };
+        let Some(mut best) = queue.peek_mut() else { break };
         best.party.seats += 1;
-        queue.push(Claim::new(best.party, ascending));
+        best.quotient = best.party.quotient(best.party.seats);
     }
     queue.into_iter().map(|claim| claim.party).collect()
 }
 
-struct Claim {
+struct Claim<N> {
     quotient: f64,
     ascending: bool,
-    party: Party,
+    party: Party<N>,
 }
 
-impl Claim {
-    fn new(party: Party, ascending: bool) -> Self {
+impl<N> Claim<N> {
+    fn new(party: Party<N>, ascending: bool) -> Self {
         Self { quotient: party.quotient(party.seats), ascending, party }
     }
 }
 
-impl Ord for Claim {
+impl<N: Ord> Ord for Claim<N> {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_name = self.party.name.cmp(&other.party.name);
         self.quotient
@@ -114,19 +114,19 @@ impl Ord for Claim {
     }
 }
 
-impl PartialOrd for Claim {
+impl<N: Ord> PartialOrd for Claim<N> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Claim {
+impl<N: Ord> PartialEq for Claim<N> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Claim {}
+impl<N: Ord> Eq for Claim<N> {}
 
 #[cfg(test)]
 mod tests {

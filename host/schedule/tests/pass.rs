@@ -197,30 +197,3 @@ fn a_broken_plugin_takes_nothing_away() {
     assert_eq!(plan.verdict, Verdict::Success);
     assert_eq!(plan.passes[0].1.trace.ignored, ["Broken: trapped: unreachable"]);
 }
-
-#[test]
-fn an_explanation_names_everything() {
-    let mut table = ClusterTable::new();
-    table.upsert(&cluster("m1", 10));
-    let mut tainted = cluster("m2", 10);
-    tainted["spec"] = json!({"taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}]});
-    table.upsert(&tainted);
-    let binding = binding(json!({}));
-    let around = Surroundings {
-        table: &table,
-        peers: &Peers::default(),
-        assumed: &BTreeMap::new(),
-        options: Options { explain: true, ..Options::default() },
-    };
-    let plan = plan(&binding, &around, &mut fakes::profile());
-    let explanation = plan.passes[0].1.explain(&table);
-    assert_eq!(
-        explanation,
-        json!({"clusters": 2, "groups": [], "ignoredPlugins": [], "selected": ["m1"],
-            "refused": [{"cluster": "m2", "plugin": "TaintToleration",
-                "reason": "cluster(s) had untolerated taint {k=v:NoSchedule}"}],
-            "ranked": [{"cluster": "m1", "allocatable": 10, "available": 10, "overflowOrder": 0, "score": 0,
-                "scores": {"ClusterLocality": 0}}],
-            "result": [{"name": "m1", "replicas": 3}]})
-    );
-}

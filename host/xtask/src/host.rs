@@ -124,6 +124,15 @@ fn lints() -> Result<()> {
 pub(crate) fn bench(names: &[String]) -> Result<()> {
     let program = windlass(Profile::Release)?;
     let mut command = Command::new(program);
-    command.arg("bench").args(names);
+    command.arg("bench").args(names).current_dir(paths::root());
+    sh(&mut command)
+}
+
+/// Vectors through the shipped components; ends as the program does.
+pub(crate) fn conformance(folder: Option<PathBuf>, show: bool) -> Result<()> {
+    let program = windlass(Profile::Release)?;
+    let folder = folder.unwrap_or_else(|| paths::root().join("tests/conformance"));
+    let mut command = Command::new(program);
+    command.arg("conformance").arg(folder).args(show.then_some("--show"));
     sh(&mut command)
 }

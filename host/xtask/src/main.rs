@@ -1,4 +1,4 @@
-//! The project's chores: `cargo xtask setup | guests | up | test | bench | check`.
+//! The project's chores: `cargo xtask setup | guests | up | test | bench | conformance | check`.
 //! Knows cargo, git and the file system; links neither wasmtime nor kube.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its user")]
 
@@ -10,6 +10,7 @@ mod paths;
 mod stage;
 
 use clap::{Parser, Subcommand};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Chores of the Windlass repository.
@@ -47,6 +48,14 @@ enum Command {
         /// Which benches; all without.
         names: Vec<String>,
     },
+    /// Run conformance vectors through the shipped components (release).
+    Conformance {
+        /// A folder of vectors; the copies in tests/ without.
+        folder: Option<PathBuf>,
+        /// Print each difference in full.
+        #[arg(long)]
+        show: bool,
+    },
     /// Only the quick checks: formatting, layers of crates, sizes of files.
     Check,
 }
@@ -70,6 +79,7 @@ fn run() -> anyhow::Result<()> {
         Command::Up { args } => host::up(&args),
         Command::Test { real } => host::test(real),
         Command::Bench { names } => host::bench(&names),
+        Command::Conformance { folder, show } => host::conformance(folder, show),
         Command::Check => check::all(),
     }
 }

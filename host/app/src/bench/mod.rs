@@ -3,6 +3,7 @@
 mod figures;
 mod plugins;
 mod propagate;
+mod schedule;
 mod start;
 
 use crate::cli::{Bench, Output};
@@ -10,7 +11,8 @@ use anyhow::bail;
 use std::process::ExitCode;
 
 /// All benches, in order.
-const NAMES: [&str; 5] = ["start", "plugins", "propagate-configmaps", "propagate-deployments", "members"];
+const NAMES: [&str; 6] =
+    ["start", "plugins", "schedule", "propagate-configmaps", "propagate-deployments", "members"];
 
 /// Runs the benches that were named (also by the first word of a name), or all. Each of several runs in a process of
 /// its own, so that none pays for the memory of those before it.
@@ -25,6 +27,7 @@ pub(crate) async fn run(args: Bench) -> anyhow::Result<ExitCode> {
         "start" => start::start().await?,
         "members" => start::members().await?,
         "plugins" => plugins::run()?,
+        "schedule" => schedule::run(&args.fleets)?,
         "propagate-configmaps" => propagate::run(propagate::What::ConfigMaps).await?,
         _ => propagate::run(propagate::What::Deployments).await?,
     };
@@ -42,7 +45,8 @@ fn each(names: &[&str], args: &Bench) -> anyhow::Result<ExitCode> {
     let output = if args.output == Output::Json { "json" } else { "table" };
     for name in names {
         let status = std::process::Command::new(std::env::current_exe()?)
-            .args(["bench", name, "--output", output])
+            .args(["bench", name, "--output", output, "--fleets"])
+            .arg(&args.fleets)
             .status()?;
         if !status.success() {
             bail!("bench {name} ended with {status}");

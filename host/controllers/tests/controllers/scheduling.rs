@@ -8,7 +8,7 @@ use windlass_schedule::{FailurePolicy, Stage};
 
 async fn plane(on_failure: FailurePolicy) -> Plane {
     let mut setup = Setup::shipped(2);
-    setup.profile.filters.push(Stage { plugin: Box::new(crooked_filter().worker()), on_failure });
+    setup.profile.filters.push(Stage::new(Box::new(crooked_filter().worker()), on_failure));
     let plane = setup.start().await;
     plane.control.create(shop()).await;
     plane.control.create(policy("all", ("v1", "ConfigMap", ""), onto(&["member1", "member2"]))).await;

@@ -16,6 +16,7 @@ use windlass_api::{AggregatedStatusItem, ResourceHealth};
 use windlass_interpret::{Operation, Replica};
 use windlass_schedule::{
     BindingFields, BindingView, Candidates, ClusterFacts, ClusterFields, ClusterTable, Delta, Explanation,
+    Reads,
 };
 
 /// What a call gives: wasmtime's error (a trap, a limit), or the plugin's answer, which may be an error of its own.
@@ -38,6 +39,13 @@ pub struct SchedulerDescription {
     pub reads_clusters: ClusterFields,
     /// The binding fields that it reads.
     pub reads_bindings: BindingFields,
+}
+
+impl SchedulerDescription {
+    /// What its answers depend on.
+    pub(crate) fn reads(&self) -> Reads {
+        Reads { clusters: self.reads_clusters, binding: self.reads_bindings }
+    }
 }
 
 /// What a resource interpreter says of itself.

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 use windlass_engine::{Component, Engine, Limits, Options};
+use windlass_schedule::records::ObjectReference;
 use windlass_schedule::{BindingView, ClusterTable};
 
 /// One engine for all tests of a program: it reserves much address space.
@@ -74,6 +75,7 @@ pub(crate) fn table(names: &[&str]) -> ClusterTable {
 /// A binding of this name.
 pub(crate) fn binding(name: &str) -> BindingView {
     let mut binding = BindingView { replicas: 7, ..BindingView::default() };
-    binding.resource.name = name.to_owned();
+    binding.resource =
+        std::sync::Arc::new(ObjectReference { name: name.to_owned(), ..ObjectReference::default() });
     binding
 }

@@ -1,73 +1,139 @@
 //! Divides replicas by the room that clusters have, moving as few as possible unless everything is to be placed anew.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
 
-use super::seated;
+use super::{Office, Seat, target};
 use crate::availability::Candidate;
 use crate::outcome::Failure;
-use crate::request::{Request, Target};
-use crate::webster::{Party, dispense};
+use crate::records::ClusterId;
+use crate::request::Target;
+use crate::webster::dispense;
 
 /// A cluster and how many replicas it could take.
+#[derive(Clone, Copy)]
 struct Share {
-    name: String,
+    name: (u32, ClusterId),
     room: i64,
+}
+
+/// What a cluster has, in the order in which the binding lists them.
+#[derive(Clone, Copy)]
+struct Held {
+    name: (u32, ClusterId),
+    count: i64,
 }
 
 /// One division: so many replicas over so much room, on top of what stays.
 struct Division {
+    mode: &'static str,
     target: i64,
     shares: Vec<Share>,
-    stays: Vec<(String, i64)>,
+    stays: Vec<Held>,
 }
 
-pub(super) fn divide(
-    request: &Request,
-    selected: &[&Candidate],
-    replicas: i32,
-    aggregated: bool,
-) -> Result<Vec<Target>, Failure> {
-    let names: HashSet<&str> = selected.iter().map(|candidate| candidate.cluster.name()).collect();
-    let scheduled: Vec<(String, i64)> = request
-        .targets
-        .iter()
-        .filter(|target| names.contains(target.name.as_str()))
-        .map(|target| (target.name.clone(), i64::from(target.replicas)))
-        .collect();
-    let replicas = i64::from(replicas);
-    let assigned: i64 = scheduled.iter().map(|(_, count)| count).sum();
-    let room = |scheduled: &[(String, i64)]| -> Vec<Share> {
-        let runs: HashMap<&str, i64> =
-            scheduled.iter().map(|(name, count)| (name.as_str(), *count)).collect();
-        selected
+impl Office<'_> {
+    pub(super) fn divide(
+        &mut self,
+        selected: &[Candidate],
+        replicas: i32,
+        aggregated: bool,
+    ) -> Result<Vec<Target>, Failure> {
+        let request = self.input.request;
+        let held = self.held(selected);
+        let replicas = i64::from(replicas);
+        let assigned: i64 = held.iter().map(|held| held.count).sum();
+        let (division, words) = if request.fresh {
+            let shares = room(selected, &held);
+            (
+                Division { mode: "fresh", target: replicas, shares, stays: Vec::new() },
+                "failed to do fresh scale",
+            )
+        } else if assigned > replicas {
+            let shares = held.iter().map(|held| Share { name: held.name, room: held.count }).collect();
+            (
+                Division { mode: "scale down", target: replicas, shares, stays: Vec::new() },
+                "failed to scale down",
+            )
+        } else if assigned < replicas {
+            let shares = room(selected, &[]);
+            (
+                Division { mode: "scale up", target: replicas - assigned, shares, stays: held },
+                "failed to scale up",
+            )
+        } else {
+            let division = Division { mode: "unchanged", target: 0, shares: Vec::new(), stays: held };
+            return Ok(self.seat(division, aggregated));
+        };
+        let division = division.prepare(aggregated).map_err(|failure| failure.context(words))?;
+        Ok(self.seat(division, aggregated))
+    }
+
+    /// What the selected clusters have now.
+    fn held(&self, selected: &[Candidate]) -> Vec<Held> {
+        let table = self.input.table;
+        let targets = &self.input.request.targets;
+        if targets.is_empty() {
+            return Vec::new();
+        }
+        let mut ids: Vec<(ClusterId, u32)> =
+            selected.iter().map(|candidate| (candidate.id, candidate.rank)).collect();
+        ids.sort_unstable();
+        targets
             .iter()
-            .map(|candidate| {
-                let name = candidate.cluster.name();
-                let room = i64::from(candidate.allocatable) + runs.get(name).copied().unwrap_or(0);
-                Share { name: name.to_owned(), room }
+            .filter_map(|target| {
+                let id = table.id(&target.name)?;
+                let place = ids.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+                let rank = ids.get(place).map(|(_, rank)| *rank)?;
+                Some(Held { name: (rank, id), count: i64::from(target.replicas) })
             })
             .collect()
+    }
+
+    /// Gives the seats, and puts what stays to them.
+    fn seat(&mut self, division: Division, aggregated: bool) -> Vec<Target> {
+        let Division { mode, target: replicas, shares, stays } = division;
+        let seats = shares.into_iter().map(|share| Seat::new(share.name, share.room)).collect();
+        // Sorted by name, as the dispenser gives them.
+        let seats = dispense(replicas, seats, &self.input.request.resource.uid);
+        let kept = |id: ClusterId| stays.iter().filter(|held| held.name.1 == id).map(|held| held.count).sum();
+        let strategy = if aggregated { "Aggregated" } else { "DynamicWeight" };
+        self.note((strategy, mode), replicas, &seats, kept);
+        let mut counts: Vec<Held> =
+            seats.iter().map(|seat| Held { name: seat.name, count: seat.seats }).collect();
+        let given = counts.len();
+        for held in stays {
+            let known =
+                counts.get(..given).unwrap_or_default().binary_search_by_key(&held.name, |have| have.name);
+            match known.ok().and_then(|place| counts.get_mut(place)) {
+                Some(have) => have.count += held.count,
+                None => counts.push(held),
+            }
+        }
+        let placed = counts.into_iter().filter(|held| held.count != 0);
+        placed.map(|held| target(self.input.table, held.name.1, held.count)).collect()
+    }
+}
+
+/// The room of each cluster, with what it has now.
+fn room(selected: &[Candidate], held: &[Held]) -> Vec<Share> {
+    let mut held: Vec<(ClusterId, i64)> = held.iter().map(|held| (held.name.1, held.count)).collect();
+    held.sort_by_key(|(id, _)| *id);
+    let has = |id: ClusterId| {
+        let place = held.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        held.get(place).map(|(_, count)| *count)
     };
-    let (division, words) = if request.fresh {
-        (
-            Division { target: replicas, shares: room(&scheduled), stays: Vec::new() },
-            "failed to do fresh scale",
-        )
-    } else if assigned > replicas {
-        let shares = scheduled.into_iter().map(|(name, room)| Share { name, room }).collect();
-        (Division { target: replicas, shares, stays: Vec::new() }, "failed to scale down")
-    } else if assigned < replicas {
-        let shares = room(&[]);
-        (Division { target: replicas - assigned, shares, stays: scheduled }, "failed to scale up")
-    } else {
-        return Ok(scheduled.into_iter().map(|(name, count)| to_target(name, count)).collect());
-    };
-    division.run(&request.resource.uid, aggregated).map_err(|failure| failure.context(words))
+    selected
+        .iter()
+        .map(|candidate| Share {
+            name: (candidate.rank, candidate.id),
+            room: i64::from(candidate.allocatable) + has(candidate.id).unwrap_or(0),
+        })
+        .collect()
 }
 
 impl Division {
-    fn run(mut self, uid: &str, aggregated: bool) -> Result<Vec<Target>, Failure> {
+    /// Puts the shares in order, and makes sure that there is room.
+    fn prepare(mut self, aggregated: bool) -> Result<Self, Failure> {
         // Most room first; of equals the one preferred by the selection, or placed earlier.
         self.shares.sort_by_key(|share| Reverse(share.room));
         let sum = self.room();
@@ -79,22 +145,7 @@ impl Division {
         if aggregated {
             self.keep_few();
         }
-        let parties = self.shares.into_iter().map(|share| Party::new(share.name, share.room)).collect();
-        let mut targets = seated(dispense(self.target, parties, uid));
-        // Sorted by name, as the dispenser gives them.
-        let given = targets.len();
-        for (name, count) in self.stays {
-            let known =
-                targets.get(..given).unwrap_or_default().binary_search_by(|target| target.name.cmp(&name));
-            match known.ok().and_then(|index| targets.get_mut(index)) {
-                Some(target) => {
-                    let sum = i64::from(target.replicas) + count;
-                    target.replicas = i32::try_from(sum).unwrap_or(i32::MAX);
-                }
-                None => targets.push(to_target(name, count)),
-            }
-        }
-        Ok(targets)
+        Ok(self)
     }
 
     /// The room of all shares. Where nothing is to be placed the rooms are unknown and stand for "as much as you like"; the
@@ -109,9 +160,10 @@ impl Division {
 
     /// Clusters that have replicas already come first; then as few as have the room.
     fn keep_few(&mut self) {
-        let in_use: HashSet<&str> =
-            self.stays.iter().filter(|(_, count)| *count > 0).map(|(name, _)| name.as_str()).collect();
-        self.shares.sort_by_key(|share| !in_use.contains(share.name.as_str()));
+        let mut in_use: Vec<ClusterId> =
+            self.stays.iter().filter(|held| held.count > 0).map(|held| held.name.1).collect();
+        in_use.sort_unstable();
+        self.shares.sort_by_key(|share| in_use.binary_search(&share.name.1).is_err());
         let mut sum = 0;
         let mut count = 0;
         for share in &self.shares {
@@ -123,9 +175,4 @@ impl Division {
         }
         self.shares.truncate(count);
     }
-}
-
-fn to_target(name: String, count: i64) -> Target {
-    let replicas = i32::try_from(count).unwrap_or(if count > 0 { i32::MAX } else { i32::MIN });
-    Target { name, replicas, components: Vec::new() }
 }

@@ -134,7 +134,7 @@ pub fn concerns(binding: &Value, versions: &[&ClusterFacts]) -> bool {
     }
     request
         .term(&request.observed_affinity)
-        .is_none_or(|term| matches(&term.affinity) || term.overflow.iter().flatten().any(matches))
+        .is_none_or(|term| matches(&term.affinity) || term.overflow.iter().flatten().any(|one| matches(one)))
 }
 
 /// Whether the last pass found no cluster at all.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use crate::amount::Amount;
 use crate::capacity::{Capacity, Grade, Models, Summary};
 use crate::plugin::{Demand, Estimate, PluginError, Query};
+use crate::records::ClusterId;
 use crate::request::{Component, Requirements};
 use crate::table::ClusterTable;
 use simulator::Nodes;
@@ -32,19 +33,31 @@ impl Estimate for General {
         query: &Query<'_>,
     ) -> Result<Vec<Option<i32>>, PluginError> {
         let answer = query.clusters.iter().map(|id| {
-            let capacity = &table.get(*id)?.capacity;
+            table.get(*id)?;
             let assumed = query.assumed.get(id).map(Vec::as_slice).unwrap_or_default();
-            let count = match query.demand {
-                Demand::Replicas(requirements) => self.replicas(capacity, requirements, assumed),
-                Demand::Sets(components) => self.sets(capacity, components, assumed),
-            };
-            Some(i32::try_from(count).unwrap_or(i32::MAX))
+            Some(self.estimate(table, *id, query.demand, assumed))
         });
         Ok(answer.collect())
     }
 }
 
 impl General {
+    /// How much of the demand fits into one cluster; nothing into one that there isn't.
+    pub fn estimate(
+        &self,
+        table: &ClusterTable,
+        id: ClusterId,
+        demand: Demand<'_>,
+        assumed: &[Vec<Component>],
+    ) -> i32 {
+        let Some(cluster) = table.get(id) else { return 0 };
+        let count = match demand {
+            Demand::Replicas(requirements) => self.replicas(&cluster.capacity, requirements, assumed),
+            Demand::Sets(components) => self.sets(&cluster.capacity, components, assumed),
+        };
+        i32::try_from(count).unwrap_or(i32::MAX)
+    }
+
     /// How many replicas fit.
     pub fn replicas(
         &self,

@@ -3,13 +3,18 @@
 use std::cmp::Ordering;
 
 /// How many steps a search may take. Groups are few (regions); this bounds a placement that would try every subset of
-/// dozens of them, and then the best found so far is used.
-const MAX_STEPS: usize = 2_000_000;
+/// dozens of them, and then the best found so far is used. Some ten milliseconds.
+const MAX_STEPS: usize = 1_000_000;
+
+/// The most groups in a combination: a path is walked on the stack. Above it there is no solution.
+const MAX_CHOSEN: usize = 1_000;
 
 /// A group of clusters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
     pub(super) name: String,
+    /// What it is for each constraint: different groups may be equal in one of them.
+    pub(super) keys: Vec<u32>,
     /// How many clusters it has.
     pub(super) value: usize,
     /// How good it is.
@@ -17,85 +22,194 @@ pub(super) struct Group {
 }
 
 /// What a combination must keep to.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Limits {
-    /// The least number of groups.
-    pub(super) min: usize,
-    /// The largest number of groups.
-    pub(super) max: usize,
+    /// For each constraint the least and the largest number of different keys.
+    pub(super) groups: Vec<(usize, usize)>,
     /// The least sum of values.
     pub(super) target: usize,
 }
 
+/// A combination: places of groups in the order of the search.
+#[derive(Clone)]
 struct Path {
     groups: Vec<usize>,
     weight: i64,
     value: usize,
 }
 
-/// The chosen groups, best first; nothing if no combination keeps to the limits.
-pub(super) fn search(mut groups: Vec<Group>, limits: Limits) -> Option<Vec<Group>> {
-    groups.sort_by(|a, b| a.value.cmp(&b.value).then_with(|| by_weight(a, b)));
-    let mut walk = Walk { groups: &groups, limits, path: Vec::new(), found: Vec::new(), steps: 0 };
-    walk.from(0, 0);
-    let mut found = walk.found;
-    // A stable sort: of equals the one found first stays first.
-    found.sort_by(|a, b| b.weight.cmp(&a.weight).then(b.value.cmp(&a.value)));
-    let mut paths = found.into_iter();
-    let mut best = paths.next()?;
-    for path in paths {
-        if path.groups.len() < best.groups.len() && best.groups.starts_with(&path.groups) {
-            best = path;
-        }
-    }
-    Some(best.groups.iter().filter_map(|index| groups.get(*index).cloned()).collect())
+/// The chosen groups by their places, best first; nothing if no combination keeps to the limits.
+pub(super) fn search(groups: &[Group], limits: &Limits) -> Option<Vec<usize>> {
+    let mut places: Vec<usize> = (0..groups.len()).collect();
+    places.sort_by(|a, b| match (groups.get(*a), groups.get(*b)) {
+        (Some(a), Some(b)) => a.value.cmp(&b.value).then_with(|| by_weight(a, b)),
+        _ => Ordering::Equal,
+    });
+    let sorted: Vec<&Group> = places.iter().filter_map(|place| groups.get(*place)).collect();
+    let mut walk = Walk::new(&sorted, limits);
+    walk.from(0, 0, 0);
+    let best = walk.best.clone()?;
+    let shortest = walk.shortest_prefix(&best.groups);
+    Some(shortest.iter().filter_map(|at| places.get(*at).copied()).collect())
 }
 
 struct Walk<'a> {
-    groups: &'a [Group],
-    limits: Limits,
+    groups: &'a [&'a Group],
+    limits: &'a Limits,
+    /// The best weight from each place on, to see when a path can't become the best any more.
+    heaviest: Vec<i64>,
+    /// How often each key is in the path, by constraint; and how many different ones that are.
+    used: Vec<Vec<u32>>,
+    distinct: Vec<usize>,
     path: Vec<usize>,
-    found: Vec<Path>,
+    best: Option<Path>,
     steps: usize,
 }
 
-impl Walk<'_> {
-    fn from(&mut self, sum: usize, begin: usize) {
-        let Limits { min, max, target } = self.limits;
-        if sum >= target && (min..=max).contains(&self.path.len()) {
-            self.record();
-            return;
+impl<'a> Walk<'a> {
+    fn new(groups: &'a [&'a Group], limits: &'a Limits) -> Self {
+        let mut heaviest: Vec<i64> = groups
+            .iter()
+            .rev()
+            .scan(0, |most, group| {
+                *most = group.weight.max(*most);
+                Some(*most)
+            })
+            .collect();
+        heaviest.reverse();
+        let keys = |constraint: usize| {
+            let largest = groups.iter().filter_map(|group| group.keys.get(constraint)).max();
+            vec![0; largest.map_or(0, |key| *key as usize + 1)]
+        };
+        let used: Vec<Vec<u32>> = (0..limits.groups.len()).map(keys).collect();
+        Self {
+            distinct: vec![0; used.len()],
+            groups,
+            limits,
+            heaviest,
+            used,
+            path: Vec::new(),
+            best: None,
+            steps: 0,
         }
-        if self.path.len() >= max {
+    }
+
+    /// Extends the path by groups from `begin` on. A path that does is never extended.
+    fn from(&mut self, sum: usize, weight: i64, begin: usize) {
+        if self.does(sum) {
+            self.record(weight, sum);
             return;
         }
         for index in begin..self.groups.len() {
+            let Some(group) = self.groups.get(index) else { return };
             self.steps += 1;
-            if self.steps > MAX_STEPS {
+            if self.steps > MAX_STEPS || self.path.len() == MAX_CHOSEN || self.is_hopeless(weight, index) {
                 return;
             }
-            let value = self.groups.get(index).map_or(0, |group| group.value);
-            self.path.push(index);
-            self.from(sum + value, index + 1);
-            self.path.pop();
-            if self.groups.len() == min {
+            if !self.fits(group) {
+                continue;
+            }
+            self.push(index, group, 1);
+            self.from(sum + group.value, weight.saturating_add(group.weight), index + 1);
+            self.push(index, group, -1);
+            if let [(min, _)] = self.limits.groups.as_slice()
+                && self.groups.len() == *min
+            {
                 // Only all groups together can do.
                 return;
             }
         }
     }
 
-    fn record(&mut self) {
-        let mut path = Path { groups: self.path.clone(), weight: 0, value: 0 };
-        path.groups.sort_by(|a, b| match (self.groups.get(*a), self.groups.get(*b)) {
+    /// Whether the path keeps to the limits.
+    fn does(&self, sum: usize) -> bool {
+        sum >= self.limits.target
+            && self
+                .limits
+                .groups
+                .iter()
+                .zip(&self.distinct)
+                .all(|((min, max), count)| (min..=max).contains(&count))
+    }
+
+    /// Whether a group may join without being one too many.
+    fn fits(&self, group: &Group) -> bool {
+        self.limits.groups.iter().zip(&self.distinct).zip(self.used.iter().zip(&group.keys)).all(
+            |(((_, max), count), (used, key))| {
+                count < max || used.get(*key as usize).is_some_and(|times| *times > 0)
+            },
+        )
+    }
+
+    fn push(&mut self, index: usize, group: &Group, by: i32) {
+        for ((used, key), distinct) in self.used.iter_mut().zip(&group.keys).zip(&mut self.distinct) {
+            if let Some(times) = used.get_mut(*key as usize) {
+                let had = *times > 0;
+                *times = times.saturating_add_signed(by);
+                match (had, *times > 0) {
+                    (false, true) => *distinct += 1,
+                    (true, false) => *distinct -= 1,
+                    _ => {}
+                }
+            }
+        }
+        if by > 0 {
+            self.path.push(index);
+        } else {
+            self.path.pop();
+        }
+    }
+
+    /// Whether no path with the groups from `index` on can be as heavy as the best.
+    fn is_hopeless(&self, weight: i64, index: usize) -> bool {
+        let Some(best) = &self.best else { return false };
+        let more = match self.limits.groups.as_slice() {
+            [(_, max)] => max.saturating_sub(self.path.len()),
+            _ => usize::MAX,
+        };
+        let more = i64::try_from(more.min(self.groups.len() - index)).unwrap_or(i64::MAX);
+        let heaviest = self.heaviest.get(index).copied().unwrap_or(0);
+        weight.saturating_add(heaviest.saturating_mul(more)) < best.weight
+    }
+
+    /// The heavier path is better, then the one with more clusters, then the one found first.
+    fn record(&mut self, weight: i64, value: usize) {
+        if self.best.as_ref().is_some_and(|best| (best.weight, best.value) >= (weight, value)) {
+            return;
+        }
+        let mut groups = self.path.clone();
+        groups.sort_by(|a, b| match (self.groups.get(*a), self.groups.get(*b)) {
             (Some(a), Some(b)) => by_weight(a, b),
             _ => Ordering::Equal,
         });
-        for group in path.groups.iter().filter_map(|index| self.groups.get(*index)) {
-            path.weight = path.weight.saturating_add(group.weight);
-            path.value += group.value;
+        self.best = Some(Path { groups, weight, value });
+    }
+
+    /// Of a combination, heaviest first, as few groups as the search would have stopped at on their own.
+    fn shortest_prefix(&self, groups: &[usize]) -> Vec<usize> {
+        let least = self.limits.groups.iter().map(|(min, _)| *min).max().unwrap_or(0);
+        let found = (least..groups.len()).find_map(|count| {
+            let prefix = groups.get(..count)?;
+            self.stops_at(prefix).then(|| prefix.to_vec())
+        });
+        found.unwrap_or_else(|| groups.to_vec())
+    }
+
+    /// Whether the search records exactly these groups: together they do, and no fewer of them in the order of the search.
+    fn stops_at(&self, groups: &[usize]) -> bool {
+        let mut order = groups.to_vec();
+        order.sort_unstable();
+        let mut walk = Walk::new(self.groups, self.limits);
+        let mut sum = 0;
+        for index in &order {
+            if walk.does(sum) {
+                return false;
+            }
+            let Some(group) = self.groups.get(*index).filter(|group| walk.fits(group)) else { return false };
+            walk.push(*index, group, 1);
+            sum += group.value;
         }
-        self.found.push(path);
+        walk.does(sum)
     }
 }
 
@@ -108,12 +222,16 @@ mod tests {
     use super::*;
 
     fn chosen(groups: &[(&str, usize, i64)], min: usize, max: usize, target: usize) -> Vec<String> {
-        let groups = groups
-            .iter()
-            .map(|(name, value, weight)| Group { name: (*name).to_owned(), value: *value, weight: *weight })
-            .collect();
-        let found = search(groups, Limits { min, max, target }).unwrap_or_default();
-        found.into_iter().map(|group| group.name).collect()
+        let group = |(key, (name, value, weight)): (u32, &(&str, usize, i64))| Group {
+            name: (*name).to_owned(),
+            keys: vec![key],
+            value: *value,
+            weight: *weight,
+        };
+        let groups: Vec<Group> = (0..).zip(groups).map(group).collect();
+        let limits = Limits { groups: vec![(min, max)], target };
+        let found = search(&groups, &limits).unwrap_or_default();
+        found.into_iter().map(|place| groups[place].name.clone()).collect()
     }
 
     #[test]
@@ -138,5 +256,31 @@ mod tests {
         assert_eq!(chosen(&three, 3, 3, 2), ["x", "y", "z"]);
         assert_eq!(chosen(&three, 1, 3, 1), ["x"]);
         assert!(chosen(&three, 0, 0, 1).is_empty());
+    }
+
+    #[test]
+    fn several_constraints_hold_together() {
+        // Regions 0 and 1, tiers 0 and 1; the heaviest groups are all in one region.
+        let group = |name: &str, keys: [u32; 2], weight| Group {
+            name: name.to_owned(),
+            keys: keys.to_vec(),
+            value: 1,
+            weight,
+        };
+        let groups = [
+            group("r0/t0", [0, 0], 90),
+            group("r0/t1", [0, 1], 80),
+            group("r1/t0", [1, 0], 10),
+            group("r1/t1", [1, 1], 5),
+        ];
+        let chosen = |regions, tiers, target| {
+            let found = search(&groups, &Limits { groups: vec![regions, tiers], target });
+            found.map(|places| places.iter().map(|place| groups[*place].name.as_str()).collect::<Vec<_>>())
+        };
+        assert_eq!(chosen((1, 1), (2, 2), 0), Some(vec!["r0/t0", "r0/t1"]));
+        assert_eq!(chosen((2, 2), (1, 1), 0), Some(vec!["r0/t0", "r1/t0"]));
+        assert_eq!(chosen((2, 2), (2, 2), 4), Some(vec!["r0/t0", "r0/t1", "r1/t0", "r1/t1"]));
+        assert_eq!(chosen((3, 3), (1, 1), 0), None);
+        assert_eq!(chosen((1, 1), (1, 1), 2), None);
     }
 }

@@ -1,21 +1,26 @@
 //! The six shipped plugins as native code, for tests only: production runs the components.
 
 use windlass_schedule::{
-    BindingView, Bitmap, Candidates, Cluster, ClusterId, ClusterTable, Explanation, Filter, PluginError,
-    Profile, Score, Stage,
+    BindingFields, BindingView, Bitmap, Candidates, Cluster, ClusterFields, ClusterId, ClusterTable,
+    Explanation, Filter, PluginError, Profile, Reads, Score, Stage,
 };
 
 type Judge = fn(&BindingView, ClusterId, &Cluster) -> Option<String>;
 
-/// A filter made of one function that gives the reason for refusing a cluster.
+/// A filter made of one function that gives the reason for refusing a cluster, and of what that looks at.
 struct Judged {
     name: &'static str,
+    reads: Reads,
     judge: Judge,
 }
 
 impl Filter for Judged {
     fn name(&self) -> &str {
         self.name
+    }
+
+    fn reads(&self) -> Option<Reads> {
+        Some(self.reads)
     }
 
     fn filter(
@@ -85,6 +90,9 @@ fn cluster_affinity(binding: &BindingView, _: ClusterId, cluster: &Cluster) -> O
 
 fn spread_constraint(binding: &BindingView, _: ClusterId, cluster: &Cluster) -> Option<String> {
     binding.spread.iter().find_map(|spread| match spread.by_field.as_str() {
+        "" if !spread.by_label.is_empty() && cluster.facts.label(&spread.by_label).is_none() => {
+            refuse(format!("cluster(s) did not have label {}", spread.by_label))
+        }
         "provider" if cluster.facts.provider.is_empty() => {
             refuse("cluster(s) did not have provider property")
         }
@@ -105,6 +113,10 @@ impl Score for ClusterLocality {
         "ClusterLocality"
     }
 
+    fn reads(&self) -> Option<Reads> {
+        Some(Reads { clusters: ClusterFields::NONE, binding: BindingFields::OWN_TARGET })
+    }
+
     fn score(
         &mut self,
         table: &ClusterTable,
@@ -118,17 +130,22 @@ impl Score for ClusterLocality {
 
 /// The shipped profile.
 pub(crate) fn profile() -> Profile {
-    let filters: [(&'static str, Judge); 5] = [
-        ("APIEnablement", api_enablement),
-        ("TaintToleration", taint_toleration),
-        ("ClusterAffinity", cluster_affinity),
-        ("SpreadConstraint", spread_constraint),
-        ("ClusterEviction", cluster_eviction),
+    type Row = (&'static str, ClusterFields, BindingFields, Judge);
+    let own = BindingFields::OWN_TARGET;
+    let placed = ClusterFields::LABELS | ClusterFields::LOCATION;
+    let filters: [Row; 5] = [
+        ("APIEnablement", ClusterFields::APIS, own | BindingFields::KIND, api_enablement),
+        ("TaintToleration", ClusterFields::TAINTS, own | BindingFields::TOLERATIONS, taint_toleration),
+        ("ClusterAffinity", placed, BindingFields::AFFINITY, cluster_affinity),
+        ("SpreadConstraint", placed, BindingFields::SPREAD, spread_constraint),
+        ("ClusterEviction", ClusterFields::NONE, BindingFields::OWN_EVICTION, cluster_eviction),
     ];
-    let filter = |(name, judge)| Stage::<dyn Filter>::required(Box::new(Judged { name, judge }));
+    let filter = |(name, clusters, binding, judge): Row| {
+        Stage::<dyn Filter>::required(Box::new(Judged { name, reads: Reads { clusters, binding }, judge }))
+    };
     Profile {
         filters: filters.into_iter().map(filter).collect(),
         scores: vec![Stage::<dyn Score>::required(Box::new(ClusterLocality))],
-        estimators: Vec::new(),
+        ..Profile::default()
     }
 }

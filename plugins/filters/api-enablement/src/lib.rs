@@ -41,7 +41,7 @@ impl SchedulerPlugin for ApiEnablementFilter {
             "APIEnablement",
             env!("CARGO_PKG_VERSION"),
             ClusterFields::APIS,
-            BindingFields::TARGETS | BindingFields::RESOURCE,
+            BindingFields::OWN_TARGET | BindingFields::KIND,
         )
     }
 

@@ -25,7 +25,7 @@ impl SchedulerPlugin for ClusterEviction {
             "ClusterEviction",
             env!("CARGO_PKG_VERSION"),
             ClusterFields::empty(),
-            BindingFields::EVICTIONS,
+            BindingFields::OWN_EVICTION,
         )
     }
 

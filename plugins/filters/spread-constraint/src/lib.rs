@@ -1,4 +1,4 @@
-//! Filter `SpreadConstraint`: where replicas are spread by provider, region or zone, a cluster must have one.
+//! Filter `SpreadConstraint`: where replicas are spread by provider, region, zone or label, a cluster must have one.
 
 use windlass_sdk::{Value, scheduler::*};
 
@@ -12,6 +12,7 @@ pub struct Located {
     provider: bool,
     region: bool,
     zones: bool,
+    labels: Labels,
 }
 
 impl From<Cluster> for Located {
@@ -20,6 +21,7 @@ impl From<Cluster> for Located {
             provider: !cluster.provider.is_empty(),
             region: !cluster.region.is_empty(),
             zones: !cluster.zones.is_empty(),
+            labels: cluster.labels.into(),
         }
     }
 }
@@ -32,7 +34,7 @@ impl SchedulerPlugin for SpreadConstraintFilter {
         Description::filter(
             "SpreadConstraint",
             env!("CARGO_PKG_VERSION"),
-            ClusterFields::LOCATION,
+            ClusterFields::LOCATION | ClusterFields::LABELS,
             BindingFields::SPREAD,
         )
     }
@@ -59,6 +61,10 @@ impl SchedulerPlugin for SpreadConstraintFilter {
                 }
                 _ => {}
             }
+            // An empty value is a value: only who lacks the label belongs to no group.
+            if !constraint.by_label.is_empty() && cluster.labels.get(&constraint.by_label).is_none() {
+                return Err(Reason::with("cluster(s) did not have label ", &constraint.by_label, ""));
+            }
         }
         Ok(())
     }
@@ -76,9 +82,19 @@ mod tests {
         let clusters = vec![
             Cluster { id: 0, region: "eu".into(), ..Default::default() },
             Cluster { id: 1, region: "eu".into(), zones: vec!["a".into()], ..Default::default() },
-            Cluster { id: 2, ..Default::default() },
+            Cluster { id: 2, labels: vec![("rack".to_owned(), String::new())], ..Default::default() },
         ];
         instance.sync(1, clusters, &[]).unwrap();
+        let by_label = |label: &str| SpreadConstraint {
+            by_field: String::new(),
+            by_label: label.into(),
+            min_groups: 1,
+            max_groups: 2,
+        };
+        let binding = Binding { spread: vec![by_label("rack")], ..Default::default() };
+        assert_eq!(instance.filter(1, binding.clone(), &Candidates::All).unwrap(), [0b100]);
+        let explained = instance.explain(1, binding, &Candidates::All).unwrap();
+        assert_eq!(explained.reasons, ["cluster(s) did not have label rack"]);
         let by = |field: &str| SpreadConstraint {
             by_field: field.into(),
             by_label: String::new(),

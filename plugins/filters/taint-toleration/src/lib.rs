@@ -29,7 +29,7 @@ impl SchedulerPlugin for TaintToleration {
             "TaintToleration",
             env!("CARGO_PKG_VERSION"),
             ClusterFields::TAINTS,
-            BindingFields::TARGETS | BindingFields::TOLERATIONS,
+            BindingFields::OWN_TARGET | BindingFields::TOLERATIONS,
         )
     }
 

@@ -28,7 +28,7 @@ impl SchedulerPlugin for ClusterLocality {
             "ClusterLocality",
             env!("CARGO_PKG_VERSION"),
             ClusterFields::empty(),
-            BindingFields::TARGETS,
+            BindingFields::OWN_TARGET,
         )
     }
 

@@ -7,6 +7,7 @@ use crate::error::GuestError;
 use crate::state::HostState;
 use crate::worlds::{Outcome, Question, SchedulerCalls, SchedulerDescription};
 use generated::exports::windlass::scheduler::plugin as wit;
+use std::time::Instant;
 use windlass_schedule::records::{self, ClusterAffinity, LabelSelector, Requirement};
 use windlass_schedule::{
     BindingFields, BindingView, Candidates, Cluster, ClusterFields, ClusterId, ClusterTable, Delta,
@@ -35,14 +36,16 @@ impl SchedulerCalls for Instance {
     }
 
     fn sync(&mut self, table: &ClusterTable, delta: &Delta, reads: ClusterFields) -> Outcome<()> {
+        let begun = Instant::now();
         let changed = delta.upserts.iter().filter_map(|id| Some(lower_cluster(*id, table.get(*id)?, reads)));
         let upserts: Vec<wit::Cluster> = changed.collect();
+        self.store.data_mut().lowered(begun.elapsed());
         let plugin = self.guest.windlass_scheduler_plugin();
         Ok(plugin.call_sync(&mut self.store, delta.generation, &upserts, &delta.removes)?.map_err(Into::into))
     }
 
     fn filter(&mut self, question: &Question<'_>) -> Outcome<Vec<u64>> {
-        let (binding, candidates) = lower_question(question);
+        let (binding, candidates) = self.lower(question);
         let plugin = self.guest.windlass_scheduler_plugin();
         Ok(plugin
             .call_filter(&mut self.store, question.generation, &binding, &candidates)?
@@ -50,7 +53,7 @@ impl SchedulerCalls for Instance {
     }
 
     fn score(&mut self, question: &Question<'_>) -> Outcome<Vec<i64>> {
-        let (binding, candidates) = lower_question(question);
+        let (binding, candidates) = self.lower(question);
         let plugin = self.guest.windlass_scheduler_plugin();
         Ok(plugin
             .call_score(&mut self.store, question.generation, &binding, &candidates)?
@@ -63,7 +66,7 @@ impl SchedulerCalls for Instance {
     }
 
     fn explain(&mut self, question: &Question<'_>) -> Outcome<Explanation> {
-        let (binding, candidates) = lower_question(question);
+        let (binding, candidates) = self.lower(question);
         let plugin = self.guest.windlass_scheduler_plugin();
         let told = plugin.call_explain(&mut self.store, question.generation, &binding, &candidates)?;
         Ok(told.map(|told| Explanation { reasons: told.reasons, refused: told.refused }).map_err(Into::into))
@@ -101,6 +104,9 @@ fn binding_fields(told: wit::BindingFields) -> BindingFields {
         (wit::BindingFields::SPREAD, BindingFields::SPREAD),
         (wit::BindingFields::REPLICAS, BindingFields::REPLICAS),
         (wit::BindingFields::PEERS, BindingFields::PEERS),
+        (wit::BindingFields::KIND, BindingFields::KIND),
+        (wit::BindingFields::OWN_TARGET, BindingFields::OWN_TARGET),
+        (wit::BindingFields::OWN_EVICTION, BindingFields::OWN_EVICTION),
     ];
     let declared = table.into_iter().filter(|(flag, _)| told.contains(*flag));
     declared.fold(BindingFields::NONE, |all, (_, group)| all | group)
@@ -134,25 +140,32 @@ fn lower_cluster(id: ClusterId, cluster: &Cluster, reads: ClusterFields) -> wit:
     }
 }
 
-fn lower_question(question: &Question<'_>) -> (wit::Binding, wit::Candidates) {
-    let candidates = match question.candidates {
-        Candidates::All => wit::Candidates::All,
-        Candidates::These(ids) => wit::Candidates::These(ids.to_vec()),
-    };
-    (lower_binding(question.binding, question.reads), candidates)
+impl Instance {
+    fn lower(&mut self, question: &Question<'_>) -> (wit::Binding, wit::Candidates) {
+        let begun = Instant::now();
+        let candidates = match question.candidates {
+            Candidates::All => wit::Candidates::All,
+            Candidates::These(ids) => wit::Candidates::These(ids.to_vec()),
+        };
+        let binding = lower_binding(question.binding, question.reads);
+        self.store.data_mut().lowered(begun.elapsed());
+        (binding, candidates)
+    }
 }
 
 fn lower_binding(binding: &BindingView, reads: BindingFields) -> wit::Binding {
     let counted = reads.contains(BindingFields::REPLICAS);
     let peers = reads.contains(BindingFields::PEERS);
+    let targets = reads.meets(BindingFields::TARGETS | BindingFields::OWN_TARGET);
+    let evictions = reads.meets(BindingFields::EVICTIONS | BindingFields::OWN_EVICTION);
     wit::Binding {
-        resource: lower_reference(&binding.resource, reads.contains(BindingFields::RESOURCE)),
-        targets: when(reads.contains(BindingFields::TARGETS), &binding.targets, |target| wit::Target {
+        resource: lower_reference(&binding.resource, reads),
+        targets: when(targets, &binding.targets, |target| wit::Target {
             cluster: target.cluster,
             replicas: target.replicas,
         }),
-        evictions: when(reads.contains(BindingFields::EVICTIONS), &binding.evictions, |id| *id),
-        affinity: when(reads.contains(BindingFields::AFFINITY), &binding.affinity, lower_affinity),
+        evictions: when(evictions, &binding.evictions, |id| *id),
+        affinity: when(reads.contains(BindingFields::AFFINITY), &binding.affinity, |one| lower_affinity(one)),
         tolerations: when(reads.contains(BindingFields::TOLERATIONS), &binding.tolerations, lower_toleration),
         spread: when(reads.contains(BindingFields::SPREAD), &binding.spread, |spread| {
             wit::SpreadConstraint {
@@ -171,10 +184,12 @@ fn lower_binding(binding: &BindingView, reads: BindingFields) -> wit::Binding {
     }
 }
 
-fn lower_reference(reference: &records::ObjectReference, declared: bool) -> types::ObjectReference {
+fn lower_reference(reference: &records::ObjectReference, reads: BindingFields) -> types::ObjectReference {
+    let declared = reads.contains(BindingFields::RESOURCE);
+    let kind = reads.meets(BindingFields::RESOURCE | BindingFields::KIND);
     types::ObjectReference {
-        api_version: text_when(declared, &reference.api_version),
-        kind: text_when(declared, &reference.kind),
+        api_version: text_when(kind, &reference.api_version),
+        kind: text_when(kind, &reference.kind),
         namespace: text_when(declared, &reference.namespace),
         name: text_when(declared, &reference.name),
         uid: text_when(declared, &reference.uid),

@@ -1,129 +1,23 @@
 //! The table of clusters: dense, reused ids, and for each group of fields the generation in which it last changed, so that a
 //! plugin is told of a change only if it reads what changed. Cloning shares the records; a pass works on a snapshot.
 
-use std::collections::HashMap;
-use std::ops::{BitOr, BitOrAssign};
-use std::sync::Arc;
+mod cluster;
+mod fields;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use crate::capacity::Capacity;
-use crate::records::{ApiEnablement, ClusterFacts, ClusterId, Taint, elements, list, present, text};
+use crate::bitmap::Bitmap;
+use crate::records::ClusterId;
 
-/// A set of groups of cluster fields. The first four are those of the plugin interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub struct ClusterFields(u8);
+pub use cluster::Cluster;
+pub use fields::ClusterFields;
 
-impl ClusterFields {
-    /// `metadata.labels`.
-    pub const LABELS: Self = Self(1);
-    /// `spec.provider`, `spec.region`, `spec.zones`.
-    pub const LOCATION: Self = Self(1 << 1);
-    /// `spec.taints`.
-    pub const TAINTS: Self = Self(1 << 2);
-    /// `status.apiEnablements`.
-    pub const APIS: Self = Self(1 << 3);
-    /// Resource summary and models; the host's estimator reads it.
-    pub const CAPACITY: Self = Self(1 << 4);
-    /// Whether the cluster is being deleted; the host reads it.
-    pub const LIFECYCLE: Self = Self(1 << 5);
-    /// No group: only ids and names.
-    pub const NONE: Self = Self(0);
-    /// Everything that a filter or score can be given.
-    pub const PLUGIN: Self = Self(0b1111);
-    /// Every group.
-    pub const ALL: Self = Self(0b11_1111);
-
-    const COUNT: usize = 6;
-
-    /// Whether all groups of `other` are in this set.
-    pub fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// Whether no group is in this set.
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    fn indices(self) -> impl Iterator<Item = usize> {
-        (0..Self::COUNT).filter(move |index| self.0 >> index & 1 == 1)
-    }
-}
-
-impl BitOr for ClusterFields {
-    type Output = Self;
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-impl BitOrAssign for ClusterFields {
-    fn bitor_assign(&mut self, other: Self) {
-        self.0 |= other.0;
-    }
-}
-
-/// What scheduling reads of a Cluster object.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Cluster {
-    /// Name, labels and location.
-    pub facts: ClusterFacts,
-    /// `spec.taints`.
-    pub taints: Vec<Taint>,
-    /// `status.apiEnablements`.
-    pub apis: Vec<ApiEnablement>,
-    /// `metadata.deletionTimestamp` is set.
-    pub deleting: bool,
-    /// What the resource summary and models leave free.
-    pub capacity: Capacity,
-}
-
-impl Cluster {
-    /// From a Cluster object.
-    pub fn from_value(cluster: &Value) -> Self {
-        let null = Value::Null;
-        let spec = cluster.get("spec").unwrap_or(&null);
-        let status = cluster.get("status").unwrap_or(&null);
-        Self {
-            facts: ClusterFacts::from_value(cluster),
-            taints: list(spec.get("taints"), Taint::from_value),
-            apis: list(status.get("apiEnablements"), |entry| ApiEnablement {
-                group_version: text(entry, "groupVersion"),
-                kinds: elements(entry.get("resources")).map(|resource| text(resource, "kind")).collect(),
-            }),
-            deleting: cluster
-                .get("metadata")
-                .is_some_and(|metadata| present(metadata, "deletionTimestamp").is_some()),
-            capacity: Capacity::from_cluster(cluster),
-        }
-    }
-
-    /// The name.
-    pub fn name(&self) -> &str {
-        &self.facts.name
-    }
-
-    fn difference(&self, other: &Self) -> ClusterFields {
-        let mut changed = ClusterFields::NONE;
-        let mut note = |differs: bool, group: ClusterFields| {
-            if differs {
-                changed |= group;
-            }
-        };
-        let (old, new) = (&self.facts, &other.facts);
-        note(old.labels != new.labels, ClusterFields::LABELS);
-        note(
-            old.provider != new.provider || old.region != new.region || old.zones != new.zones,
-            ClusterFields::LOCATION,
-        );
-        note(self.taints != other.taints, ClusterFields::TAINTS);
-        note(self.apis != other.apis, ClusterFields::APIS);
-        note(self.capacity != other.capacity, ClusterFields::CAPACITY);
-        note(self.deleting != other.deleting, ClusterFields::LIFECYCLE);
-        changed
-    }
-}
+/// Changes that are kept one by one. Who lags behind by more looks at every cluster, which costs as much as this many
+/// changes in a fleet of thousands.
+const RECENT_CHANGES: usize = 256;
 
 #[derive(Debug, Clone, Default)]
 struct Slot {
@@ -152,6 +46,14 @@ pub struct ClusterTable {
     /// When ids and names last changed.
     members_at: u64,
     changed_at: [u64; ClusterFields::COUNT],
+    /// Ids that stand for a cluster.
+    occupied: Bitmap,
+    /// Those whose cluster isn't being deleted.
+    usable: Bitmap,
+    /// Whose change made each of the last generations.
+    recent: VecDeque<ClusterId>,
+    /// Each cluster's place in the order of names; made when it is asked for.
+    ranks: OnceLock<Arc<[u32]>>,
 }
 
 /// What a plugin's copy of the table lacks.
@@ -188,6 +90,7 @@ impl ClusterTable {
         let changed = slot.cluster.as_ref().map_or(ClusterFields::ALL, |old| old.difference(&cluster));
         if !changed.is_empty() {
             self.generation += 1;
+            self.usable.set(id as usize, !cluster.deleting);
             slot.cluster = Some(Arc::new(cluster));
             for index in changed.indices() {
                 for changed_at in [&mut slot.changed_at, &mut self.changed_at] {
@@ -196,6 +99,7 @@ impl ClusterTable {
                     }
                 }
             }
+            self.note(id);
         }
         changed
     }
@@ -211,6 +115,7 @@ impl ClusterTable {
             slot.cluster = None;
             slot.occupied_at = self.generation;
         }
+        self.member_changed(id, false, false);
         self.free.push(id);
         true
     }
@@ -223,10 +128,28 @@ impl ClusterTable {
             ClusterId::try_from(self.slots.len() - 1).unwrap_or(ClusterId::MAX)
         });
         self.by_name.insert(cluster.name().to_owned(), id);
+        self.member_changed(id, true, !cluster.deleting);
         if let Some(slot) = self.slots.get_mut(id as usize) {
             slot.cluster = Some(Arc::new(cluster));
             slot.occupied_at = self.generation;
         }
+    }
+
+    fn member_changed(&mut self, id: ClusterId, occupied: bool, usable: bool) {
+        for (bits, value) in [(&mut self.occupied, occupied), (&mut self.usable, usable)] {
+            bits.grow(self.slots.len());
+            bits.set(id as usize, value);
+        }
+        self.ranks = OnceLock::new();
+        self.note(id);
+    }
+
+    /// Keeps whose change made this generation.
+    fn note(&mut self, id: ClusterId) {
+        if self.recent.len() == RECENT_CHANGES {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(id);
     }
 
     /// The generation of the whole table.
@@ -249,14 +172,56 @@ impl ClusterTable {
             delta.generation = since;
             return delta;
         }
-        for (id, slot) in (0..).zip(&self.slots) {
-            match &slot.cluster {
-                Some(_) if slot.changed_since(since, fields) => delta.upserts.push(id),
-                None if slot.occupied_at > since => delta.removes.push(id),
-                _ => {}
+        for id in self.changed(since, fields) {
+            match self.get(id) {
+                Some(_) => delta.upserts.push(id),
+                None => delta.removes.push(id),
             }
         }
         delta
+    }
+
+    /// Ids for which something of `fields`, or the cluster itself, changed after generation `since`; ascending.
+    pub fn changed(&self, since: u64, fields: ClusterFields) -> Vec<ClusterId> {
+        if self.generation_of(fields) <= since {
+            return Vec::new();
+        }
+        let changed = |id: &ClusterId| {
+            self.slots.get(*id as usize).is_some_and(|slot| slot.changed_since(since, fields))
+        };
+        let lag = usize::try_from(self.generation.saturating_sub(since)).unwrap_or(usize::MAX);
+        let Some(first) = self.recent.len().checked_sub(lag) else {
+            return (0..).take(self.slots.len()).filter(changed).collect();
+        };
+        let mut ids: Vec<ClusterId> = self.recent.range(first..).copied().filter(changed).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// Ids that stand for a cluster.
+    pub fn occupied(&self) -> &Bitmap {
+        &self.occupied
+    }
+
+    /// Ids of clusters that may take something: those that aren't being deleted.
+    pub fn usable(&self) -> &Bitmap {
+        &self.usable
+    }
+
+    /// Each cluster's place in the order of names, by id; ids that stand for no cluster come last.
+    pub fn ranks(&self) -> &Arc<[u32]> {
+        self.ranks.get_or_init(|| {
+            let mut ids: Vec<ClusterId> = self.occupied.ones().collect();
+            ids.sort_by_key(|id| self.name(*id));
+            let mut ranks = vec![u32::MAX; self.slots.len()];
+            for (rank, id) in (0..).zip(ids) {
+                if let Some(place) = ranks.get_mut(id as usize) {
+                    *place = rank;
+                }
+            }
+            ranks.into()
+        })
     }
 
     /// The cluster of an id.
@@ -334,5 +299,27 @@ mod tests {
         let delta = table.delta(known, ClusterFields::NONE);
         assert_eq!((delta.upserts, delta.removes), (vec![0], vec![]));
         assert_eq!((table.len(), table.capacity()), (2, 2));
+    }
+
+    #[test]
+    fn who_lags_far_behind_is_told_the_same() {
+        let mut table = ClusterTable::new();
+        for name in ["c", "a", "b"] {
+            table.upsert(&cluster(name, "x", "1"));
+        }
+        assert_eq!(**table.ranks(), [2, 0, 1]);
+        let known = table.generation();
+        table.upsert(&cluster("a", "y", "1"));
+        for pods in 0..RECENT_CHANGES {
+            let near = table.changed(known, ClusterFields::LABELS);
+            assert_eq!(near, [1], "{pods} changes later");
+            table.upsert(&cluster("b", "x", &format!("{}", pods + 2)));
+        }
+        assert_eq!(table.changed(known, ClusterFields::LABELS), [1]);
+        assert_eq!(table.changed(known, ClusterFields::LABELS | ClusterFields::CAPACITY), [1, 2]);
+        table.remove("c");
+        assert_eq!(table.changed(known, ClusterFields::NONE), [0]);
+        assert_eq!((table.usable().count(), table.occupied().count()), (2, 2));
+        assert_eq!(**table.ranks(), [u32::MAX, 0, 1]);
     }
 }

@@ -11,9 +11,9 @@ const MADE_NOW: [&str; 3] = ["lastProbeTime", "lastTransitionTime", "lastUpdateT
 
 /// The value without nulls, empty maps and empty lists (`selector: null`, `strategy: {}`, `resources: {}` come and
 /// go with Go's types), quantities in one form, and conditions that the operation makes without their times.
-pub(crate) fn normal(operation: &str, value: &Value) -> Value {
+pub(super) fn normal(operation: &str, value: &Value) -> Value {
     let mut value = reduced(value, false).unwrap_or_default();
-    if operation == "AggregateStatus" && value["kind"] == "Job" {
+    if operation == "AggregateStatus" && value.get("kind").is_some_and(|kind| kind == "Job") {
         let conditions = value.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
         for condition in conditions.into_iter().flatten().filter_map(Value::as_object_mut) {
             condition.retain(|field, _| !MADE_NOW.contains(&field.as_str()));
@@ -50,7 +50,7 @@ fn quantity(value: &Value) -> Value {
 }
 
 /// A list in one order.
-pub(crate) fn sorted(value: Value) -> Value {
+pub(super) fn sorted(value: Value) -> Value {
     match value {
         Value::Array(mut items) => {
             items.sort_by_key(Value::to_string);
