@@ -8,14 +8,14 @@ use crate::records::ClusterId;
 use crate::table::ClusterTable;
 
 /// A part of the clusters that are asked about, and what the answer about them depends on.
-struct Part {
-    fields: BindingFields,
-    clusters: Bitmap,
+pub(super) struct Part {
+    pub(super) fields: BindingFields,
+    pub(super) clusters: Bitmap,
 }
 
 /// Who looks, of targets and evictions, only at the judged cluster's own, answers about all other clusters as if there were
 /// none: that question is the same for many bindings. The few that the binding names are asked about apart.
-fn parts(reads: BindingFields, view: &BindingView, asked: &Bitmap) -> (Part, Option<Part>) {
+pub(super) fn parts(reads: BindingFields, view: &BindingView, asked: &Bitmap) -> (Part, Option<Part>) {
     let own = BindingFields::OWN_TARGET | BindingFields::OWN_EVICTION;
     let shared = reads.without(own);
     let mut named = Bitmap::new(asked.len());
@@ -128,7 +128,7 @@ impl Answers {
     }
 }
 
-fn question(view: &BindingView, fields: BindingFields) -> Question {
+pub(super) fn question(view: &BindingView, fields: BindingFields) -> Question {
     Question { fields, view: view.restricted(fields) }
 }
 

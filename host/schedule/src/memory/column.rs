@@ -65,7 +65,7 @@ impl Marks {
 
 impl Weighed for Marks {
     fn bytes(&self) -> usize {
-        size_of::<u64>() * (self.known.clusters.words().len() + self.set.words().len())
+        size_of_val(self.known.clusters.words()) + size_of_val(self.set.words())
     }
 }
 
@@ -104,7 +104,7 @@ impl<V: Copy + Default> Column<V> {
 
 impl<V> Weighed for Column<V> {
     fn bytes(&self) -> usize {
-        size_of::<u64>() * self.known.clusters.words().len() + size_of::<V>() * self.values.len()
+        size_of_val(self.known.clusters.words()) + size_of_val(self.values.as_slice())
     }
 }
 

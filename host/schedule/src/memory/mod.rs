@@ -6,6 +6,7 @@ mod answers;
 mod ask;
 mod book;
 mod column;
+mod reasons;
 
 use std::sync::Arc;
 
@@ -36,6 +37,8 @@ pub(crate) struct Answers {
     passes: Book<Question, Marks>,
     /// As a score.
     scores: Book<Question, Column<u8>>,
+    /// As a filter, why clusters didn't pass.
+    reasons: Book<Question, reasons::Reasons>,
 }
 
 /// How often plugins had to be asked.

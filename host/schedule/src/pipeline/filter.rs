@@ -7,7 +7,7 @@ use super::{Input, failed};
 use crate::binding::BindingView;
 use crate::bitmap::Bitmap;
 use crate::outcome::{Failure, Refusal, Trace};
-use crate::plugin::{Candidates, Phase, Profile};
+use crate::plugin::{Phase, Profile};
 
 /// Which clusters each filter refused, to ask for the reasons later.
 type Refused = Vec<(usize, Bitmap)>;
@@ -59,30 +59,35 @@ fn reasons(
     trace: &mut Trace,
 ) -> BTreeMap<Arc<str>, usize> {
     let mut counts = BTreeMap::new();
+    let add = |counts: &mut BTreeMap<Arc<str>, usize>, run: Option<(Arc<str>, usize)>| {
+        if let Some((reason, count)) = run {
+            *counts.entry(reason).or_insert(0) += count;
+        }
+    };
     for (index, clusters) in refused {
         let Some(stage) = profile.filters.get_mut(*index) else { continue };
-        let ids: Vec<u32> = clusters.ones().collect();
-        let explanation =
-            stage.plugin.explain(input.table, view, Candidates::These(&ids)).unwrap_or_default();
+        let on = profile.memory.is_on();
+        let told = stage.answers.explain(stage.plugin.as_mut(), input.table, view, clusters, on);
         let plugin: Arc<str> = stage.plugin.name().into();
         let unnamed: Arc<str> = format!("cluster(s) were refused by plugin \"{plugin}\"").into();
-        let texts: Vec<Arc<str>> = explanation.reasons.iter().map(|text| text.as_str().into()).collect();
-        let mut rest = clusters.clone();
-        let mut note = |id: u32, reason: &Arc<str>| {
-            *counts.entry(Arc::clone(reason)).or_insert(0) += 1;
+        // Neighbours are mostly refused for the same.
+        let mut run: Option<(Arc<str>, usize)> = None;
+        for (id, reason) in told {
+            let reason = reason.unwrap_or_else(|| Arc::clone(&unnamed));
             if input.options.explain {
-                trace.refused.insert(id, Refusal { plugin: Arc::clone(&plugin), reason: Arc::clone(reason) });
+                trace
+                    .refused
+                    .insert(id, Refusal { plugin: Arc::clone(&plugin), reason: Arc::clone(&reason) });
             }
-        };
-        for (id, text) in explanation.refused {
-            if rest.get(id as usize)
-                && let Some(reason) = texts.get(text as usize)
-            {
-                rest.set(id as usize, false);
-                note(id, reason);
+            match run.as_mut().filter(|(last, _)| Arc::ptr_eq(last, &reason)) {
+                Some((_, count)) => *count += 1,
+                None => {
+                    let over = run.replace((reason, 1));
+                    add(&mut counts, over);
+                }
             }
         }
-        rest.ones().for_each(|id| note(id, &unnamed));
+        add(&mut counts, run);
     }
     counts
 }

@@ -14,6 +14,7 @@ thread_local! {
     static GENERATION: Cell<Option<u64>> = const { Cell::new(None) };
     static CLUSTERS: Cell<u32> = const { Cell::new(0) };
     static CALLS: Cell<u32> = const { Cell::new(0) };
+    static LOCATED: Cell<u64> = const { Cell::new(0) };
 }
 
 impl Guest for Misbehaving {
@@ -35,6 +36,8 @@ impl Guest for Misbehaving {
     fn sync(generation: u64, upserts: Vec<Cluster>, removes: Vec<ClusterId>) -> Result<(), Error> {
         for cluster in &upserts {
             CLUSTERS.set(CLUSTERS.get().max(cluster.id + 1));
+            let bit = 1u64 << (cluster.id % 64);
+            LOCATED.set(if cluster.region.is_empty() { LOCATED.get() & !bit } else { LOCATED.get() | bit });
             if cluster.labels.iter().any(|(key, _)| key == "trap-on-sync") {
                 panic!("asked to");
             }
@@ -67,6 +70,8 @@ impl Guest for Misbehaving {
             "invalid" => return Err("binding invalid is never understood".into()),
             "internal" => return Err(Error::Internal("asked to".to_owned())),
             "chatty" => (0..1000).for_each(|line| windlass_sdk::debug(&format!("line {line}"))),
+            // Looks at what it didn't declare.
+            "nosy" => return Ok(vec![!LOCATED.get(); words]),
             // The table and the calls since the instance began, to be read by tests.
             "count" => return Ok(vec![u64::from(CALLS.get())]),
             _ => {}
@@ -75,10 +80,20 @@ impl Guest for Misbehaving {
     }
 
     fn score(_: u64, binding: Binding, candidates: Candidates) -> Result<Vec<i64>, Error> {
-        let Candidates::These(ids) = candidates else { return Ok(vec![100; CLUSTERS.get() as usize]) };
+        let ids = match candidates {
+            Candidates::These(ids) => ids,
+            Candidates::All if binding.resource.name == "good" => {
+                return Ok(vec![100; CLUSTERS.get() as usize]);
+            }
+            Candidates::All => (0..CLUSTERS.get()).collect(),
+        };
         Ok(match binding.resource.name.as_str() {
             "too-high" => vec![101; ids.len()],
+            "negative" => vec![-1; ids.len()],
             "too-many" => vec![1; ids.len() + 1],
+            "score-trap" => panic!("asked to"),
+            // Makes the rescaled scores one too few.
+            "thirteen" => vec![13; ids.len()],
             _ => vec![i64::from(binding.replicas); ids.len()],
         })
     }
