@@ -35,10 +35,13 @@ fn check(set: &str, count: usize, components: bool) {
     for fleet in &fleets {
         run(fleet, options, &deviations, &mut wrong);
     }
-    for line in wrong.iter().take(20) {
-        println!("{line}");
-    }
-    assert!(wrong.is_empty(), "{} of {total} cases differ", wrong.len());
+    let shown: Vec<&str> = wrong.iter().take(20).map(String::as_str).collect();
+    assert!(
+        wrong.is_empty(),
+        "{} of {total} cases differ, the first are:\n{}",
+        wrong.len(),
+        shown.join("\n")
+    );
     assert_eq!(total, count);
 }
 

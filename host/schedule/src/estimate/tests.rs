@@ -83,6 +83,9 @@ fn sets_by_summary() {
     assert_eq!(sets(&free("10", "1", "1Gi"), &[], &[]), 10);
     assert_eq!(sets(&free("100", "10", "1Gi"), &two, &[components(&two)]), 1);
     assert_eq!(sets(&free("3", "100", "1Gi"), &two, &[components(&[(3, json!({}))])]), 0);
+    let all_taken = [components(&[(4, json!({"cpu": "2"}))])];
+    assert_eq!(sets(&free("100", "8", "1Gi"), &two, &all_taken), 0);
+    assert_eq!(sets(&free("100", "12", "1Gi"), &two, &[components(&two[..1]), components(&two[1..])]), 2);
 }
 
 #[test]
@@ -99,4 +102,29 @@ fn sets_by_models() {
     );
     let set = [(1, json!({"cpu": "1", "memory": "2Gi"})), (3, json!({"cpu": "3", "memory": "10Gi"}))];
     assert_eq!(sets(&three, &set, &[]), 3);
+    let many = |nodes: &[(&str, &str, &str, i64)]| {
+        let models = (0..).zip(nodes).map(|(grade, (cpu, memory, gpu, _)): (i32, _)| {
+            let min = |name: &str, min: &str| json!({"name": name, "min": min});
+            json!({"grade": grade, "ranges": [min("cpu", cpu), min("memory", memory), min("gpu.io/x", gpu)]})
+        });
+        let counts = (0..).zip(nodes).map(|(i, (.., n)): (i32, _)| json!({"grade": i, "count": n}));
+        grades(models.collect(), counts.collect())
+    };
+    let gpus = many(&[("1", "2Gi", "0", 4), ("2", "4Gi", "1", 3), ("4", "8Gi", "2", 2)]);
+    assert_eq!(sets(&gpus, &[(2, json!({"cpu": "2", "memory": "4Gi", "gpu.io/x": "1"}))], &[]), 3);
+    let mixed =
+        many(&[("1", "2Gi", "0", 2), ("2", "4Gi", "0", 3), ("3", "6Gi", "0", 2), ("8", "12Gi", "0", 6)]);
+    let three_parts = [
+        (1, json!({"cpu": "1", "memory": "2Gi"})),
+        (3, json!({"cpu": "3", "memory": "10Gi"})),
+        (1, json!({"cpu": "500m", "memory": "1Gi"})),
+    ];
+    assert_eq!(sets(&mixed, &three_parts, &[]), 2);
+    // First fit, as published: nodes of 4, 8, 2 and 1 CPU.
+    let nodes = |cpu: &str, count| cpu_grades(&[(cpu, count)]);
+    let web = (2, json!({"cpu": "1"}));
+    assert_eq!(sets(&nodes("4", 1), std::slice::from_ref(&web), &[]), 2);
+    assert_eq!(sets(&nodes("8", 1), &[web, (1, json!({"cpu": "2"}))], &[]), 2);
+    assert_eq!(sets(&nodes("2", 2), &[(3, json!({"cpu": "1"}))], &[]), 1);
+    assert_eq!(sets(&nodes("1", 4), &[(1, json!({"cpu": "2"}))], &[]), 0);
 }
