@@ -281,6 +281,13 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Bytes that answers take which are remembered.
+    pub fn remembered(&self) -> usize {
+        let filters = self.filters.iter().map(|stage| stage.answers.bytes());
+        let scores = self.scores.iter().map(|stage| stage.answers.bytes());
+        self.memory.bytes() + filters.chain(scores).sum::<usize>()
+    }
+
     pub(crate) fn done(&mut self, phase: Phase) {
         if let Some(meter) = &mut self.meter {
             meter(phase);

@@ -46,9 +46,9 @@ pub(super) fn run(folder: &Path) -> anyhow::Result<Figures> {
         let path = folder.join(format!("bench-{size}.json.gz"));
         let fleet = read_bench(&read(&path)?).map_err(|why| anyhow!("{}: {why}", path.display()))?;
         let mut passes: [Timing; 3] = Default::default();
-        let mut recall = Vec::new();
+        let (mut recall, mut remembered) = (Vec::new(), 0);
         for _ in 0..ROUNDS {
-            recall = round(&fleet, &loaded, &mut passes)?;
+            (recall, remembered) = round(&fleet, &loaded, &mut passes)?;
         }
         let mut medians = Vec::new();
         for ((name, timing), known) in PASSES.into_iter().zip(&mut passes).zip(&recall) {
@@ -67,17 +67,23 @@ pub(super) fn run(folder: &Path) -> anyhow::Result<Figures> {
                 figures.add(format!("  mean: {part}"), format!("{mean:.2} µs"));
             }
         }
+        figures.add("  memory of what is remembered", megabytes(remembered as f64));
         for status in loaded.plugins.status().iter().filter(|status| status.counters.syncs > 0) {
-            let memory = status.counters.memory as f64 / f64::from(1 << 20);
-            figures.add(format!("  memory of an instance of {}", status.name), format!("{memory:.2} MB"));
+            let memory = megabytes(status.counters.memory as f64);
+            figures.add(format!("  memory of an instance of {}", status.name), memory);
         }
     }
     figures.add("answers held to the vectors", format!("{} per fleet", ROUNDS * 2 * 500));
     Ok(figures)
 }
 
-/// Three passes over the bindings with fresh instances and an empty memory; gives how much was remembered in each.
-fn round(fleet: &Fleet, loaded: &Loaded, passes: &mut [Timing; 3]) -> anyhow::Result<Vec<f64>> {
+fn megabytes(bytes: f64) -> String {
+    format!("{:.2} MB", bytes / f64::from(1 << 20))
+}
+
+/// Three passes over the bindings with fresh instances and an empty memory; gives what part of the answers was known in
+/// each, and what all that is known takes in the end.
+fn round(fleet: &Fleet, loaded: &Loaded, passes: &mut [Timing; 3]) -> anyhow::Result<(Vec<f64>, usize)> {
     let mut table = fleet.table();
     let mut profile = profile(loaded)?;
     let phases: Arc<Mutex<Clock>> = Arc::default();
@@ -97,7 +103,7 @@ fn round(fleet: &Fleet, loaded: &Loaded, passes: &mut [Timing; 3]) -> anyhow::Re
         }
         recall.push(pass(fleet, &table, loaded, (&mut profile, truth.as_mut()), &phases, timing)?);
     }
-    Ok(recall)
+    Ok((recall, profile.remembered()))
 }
 
 /// When the last phase ended, and what each took so far.

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Bytes of answers in one generation of a book; there are two. For a fleet of 5,000 clusters that is a thousand
-/// filters' answers or some hundred estimates, for one of 100 tens of thousands; a worker has a book for each plugin.
-const GENERATION_BYTES: usize = 4 << 20;
+/// filters' answers or a hundred estimates, for one of 100 several thousand. A worker has two books for each filter, one
+/// for each score and two of its own, so this bounds it to some 50 MB.
+const GENERATION_BYTES: usize = 2 << 20;
 
 /// What an entry is taken to cost beside its answers: the question and the map's own.
 const ENTRY_BYTES: usize = 512;
@@ -43,11 +44,13 @@ pub(crate) struct Book<Q, A> {
     old: Entries<Q, A>,
     /// Of the younger generation.
     bytes: usize,
+    /// Of the older one when it was young.
+    old_bytes: usize,
 }
 
 impl<Q, A> Default for Book<Q, A> {
     fn default() -> Self {
-        Self { young: Entries::default(), old: Entries::default(), bytes: 0 }
+        Self { young: Entries::default(), old: Entries::default(), bytes: 0, old_bytes: 0 }
     }
 }
 
@@ -71,10 +74,16 @@ impl<Q, A: Weighed> Book<Q, A> {
     pub(crate) fn put(&mut self, digest: u64, entry: (Q, A)) {
         self.bytes += ENTRY_BYTES + entry.1.bytes();
         if self.bytes > GENERATION_BYTES {
+            let bytes = ENTRY_BYTES + entry.1.bytes();
             self.old = std::mem::take(&mut self.young);
-            self.bytes = ENTRY_BYTES + entry.1.bytes();
+            self.old_bytes = std::mem::replace(&mut self.bytes, bytes) - bytes;
         }
         self.young.entry(digest).or_default().push(entry);
+    }
+
+    /// What it takes at most.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes + self.old_bytes
     }
 
     #[cfg(test)]
@@ -104,6 +113,7 @@ mod tests {
             book.put(7, used);
         }
         assert!(book.len() <= 2 * GENERATION_BYTES / SIZE, "{}", book.len());
+        assert!(book.bytes() <= 2 * GENERATION_BYTES, "{}", book.bytes());
         assert!(book.take(1000, |question| *question == 1000).is_none());
         assert!(book.take(1999, |question| *question == 1999).is_some());
     }

@@ -41,6 +41,13 @@ pub(crate) struct Answers {
     reasons: Book<Question, reasons::Reasons>,
 }
 
+impl Answers {
+    /// What is remembered takes so many bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.passes.bytes() + self.scores.bytes() + self.reasons.bytes()
+    }
+}
+
 /// How often plugins had to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Recall {
@@ -87,6 +94,11 @@ impl Memory {
     /// Whether answers are kept, and where to count.
     pub(crate) fn recall_mut(&mut self) -> (bool, &mut Recall) {
         (self.on, &mut self.recall)
+    }
+
+    /// What is remembered beside plugins' answers takes so many bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.affinities.bytes() + self.estimates.bytes()
     }
 
     /// How often plugins had to be asked.
