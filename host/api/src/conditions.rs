@@ -61,6 +61,14 @@ pub const REASON_UNSCHEDULABLE: &str = "Unschedulable";
 pub const REASON_QUOTA_EXCEEDED: &str = "QuotaExceeded";
 /// The scheduler failed otherwise.
 pub const REASON_SCHEDULER_ERROR: &str = "SchedulerError";
+/// On SchedulerProfiles: the scheduler of its name runs what the profile says.
+pub const PROFILE_ACCEPTED: &str = "Accepted";
+/// The profile is in force.
+pub const REASON_IN_FORCE: &str = "InForce";
+/// The profile can't be understood.
+pub const REASON_INVALID_PROFILE: &str = "Invalid";
+/// A plugin that the profile names isn't loaded, or doesn't take its configuration.
+pub const REASON_PLUGINS_MISSING: &str = "PluginsMissing";
 /// All Works were applied.
 pub const REASON_FULLY_APPLIED_SUCCESS: &str = "FullyAppliedSuccess";
 /// Some Work wasn't applied.

@@ -44,6 +44,8 @@ pub const AGGREGATE_STATUS_FAILED: &str = "AggregateStatusFailed";
 pub const SCHEDULE_BINDING_SUCCEED: &str = "ScheduleBindingSucceed";
 /// Warning event: it failed; the message says why.
 pub const SCHEDULE_BINDING_FAILED: &str = "ScheduleBindingFailed";
+/// Warning event: a SchedulerProfile can't be put in force; the message says why.
+pub const PROFILE_REFUSED: &str = "ProfileRefused";
 /// Normal event: it went well.
 pub const DESCHEDULE_BINDING_SUCCEED: &str = "DescheduleBindingSucceed";
 /// Warning event: it failed; the message says why.

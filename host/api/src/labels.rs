@@ -59,6 +59,8 @@ pub const ANNOTATION_POLICY_NAME: &str = "propagationpolicy.karmada.io/name";
 pub const ANNOTATION_CLUSTER_POLICY_NAME: &str = "clusterpropagationpolicy.karmada.io/name";
 /// On bindings: the placement last scheduled, as JSON.
 pub const ANNOTATION_APPLIED_PLACEMENT: &str = "policy.karmada.io/applied-placement";
+/// On bindings: the affinity group that the clusters were chosen by. Windlass' own: written together with the clusters.
+pub const ANNOTATION_AFFINITY_NAME: &str = "scheduler.windlass.io/affinity-name";
 /// On Works: OverridePolicies that were applied, as JSON.
 pub const ANNOTATION_APPLIED_OVERRIDES: &str = "policy.karmada.io/applied-overrides";
 /// On Works: ClusterOverridePolicies that were applied, as JSON.

@@ -106,6 +106,17 @@ pub(crate) const DEFINITIONS: &[Definition] = &[
     cluster("remedy.karmada.io", "Remedy", "remedies", None, remedy),
     Definition {
         category: false,
+        spec_optional: true,
+        columns: &[
+            column("ACCEPTED", r#".status.conditions[?(@.type=="Accepted")].status"#),
+            column("FILTERS", ".spec.filters[*].name"),
+            column("SCORES", ".spec.scores[*].name"),
+            age("AGE"),
+        ],
+        ..cluster("plugins.windlass.io", "SchedulerProfile", "schedulerprofiles", None, scheduler_profile)
+    },
+    Definition {
+        category: false,
         columns: &[age("Age")],
         ..namespaced(
             "multicluster.x-k8s.io",
@@ -161,6 +172,39 @@ const fn cluster(
         spec_optional: false,
         schema,
     }
+}
+
+/// Which plugins the scheduler of the object's name runs.
+fn scheduler_profile() -> (Value, Option<Value>) {
+    let policy = json!({"type": "string", "enum": ["Fail", "Ignore"],
+        "description": "What a failure means: the pass fails and the binding keeps its clusters, or the pass goes on as if the plugin weren't there."});
+    let config = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+        "description": "The plugin's configuration; absent: the one that it was loaded with."});
+    let weight = json!({"type": "integer", "format": "int64", "minimum": 1, "maximum": 1_000_000,
+        "description": "By what the scores are multiplied; 1 if absent."});
+    let filter = [("name", R, text()), ("config", O, config.clone()), ("failurePolicy", O, policy.clone())];
+    let score =
+        [("name", R, text()), ("weight", O, weight), ("config", O, config), ("failurePolicy", O, policy)];
+    let plugins = |fields: &[(&'static str, bool, Value)], words: &str| {
+        let mut list = with(list(object(fields)), "maxItems", 32);
+        if let Some(map) = list.as_object_mut() {
+            map.insert("description".into(), words.into());
+        }
+        list
+    };
+    let spec = object(&[
+        (
+            "filters",
+            O,
+            plugins(&filter, "Filters in the order in which they run; absent: the standard ones."),
+        ),
+        ("scores", O, plugins(&score, "Scores; absent: the standard ones.")),
+    ]);
+    let status = object(&[
+        ("conditions", O, by("type", schema::condition_list())),
+        ("observedGeneration", O, int64()),
+    ]);
+    (spec, Some(status))
 }
 
 fn federated_resource_quota() -> (Value, Option<Value>) {

@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use windlass_schedule::gates::Gates;
 
 /// A multi-cluster control plane for Kubernetes that keeps Karmada's API.
 ///
@@ -40,6 +41,16 @@ pub(crate) enum Command {
     /// Creates a service account in the cluster, stores its token in the control plane and writes the Cluster
     /// object. Reads the control plane's address from --kubeconfig, $KUBECONFIG or the file that `up` wrote.
     Join(Join),
+    /// Say where a binding goes, and why not elsewhere.
+    ///
+    /// Runs the scheduler's plugins on the objects as they are: those of a running control plane, or with -f those of
+    /// files, without any server. Nothing is written. For every cluster it prints which plugin refused it and in what
+    /// words, or its scores and room, then how clusters were chosen and replicas divided.
+    ///
+    ///   windlass explain shop/web-deployment
+    ///   windlass explain -f clusters.yaml -f binding.yaml
+    #[command(verbatim_doc_comment)]
+    Explain(Explain),
     /// Measure this binary on this machine.
     Bench(Bench),
     /// Run conformance vectors through the components of this binary.
@@ -77,9 +88,30 @@ pub(crate) struct Up {
     /// How simulated members keep pods.
     #[arg(long, value_enum, default_value_t = Pods::Real)]
     pub(crate) pods: Pods,
+    /// The schedulers that run: bindings with one of these as spec.schedulerName are placed. SchedulerProfiles of other
+    /// names start further ones.
+    #[arg(long = "scheduler-name", value_name = "NAME", value_delimiter = ',', default_value = "default-scheduler",
+        value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) scheduler_names: Vec<String>,
+    /// How schedulers decide.
+    #[command(flatten)]
+    pub(crate) gates: Gated,
     /// What is printed to standard output.
     #[arg(long, value_enum, default_value_t = Output::Table)]
     pub(crate) output: Output,
+}
+
+/// What changes how schedulers decide.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Gated {
+    /// Features to switch on or off, separated by commas. Known, with their defaults: PriorityBasedScheduling (true),
+    /// CustomizedClusterResourceModeling (true), MultiplePodTemplatesScheduling (false), WorkloadAffinity (false),
+    /// SchedulingOvercommitProtection (false), ResourceQuotaEstimate (false), Failover (false), GracefulEviction (true).
+    #[arg(long, value_name = "NAME=true|false,…")]
+    pub(crate) feature_gates: Option<Gates>,
+    /// Keep clusters that were selected and got no replicas.
+    #[arg(long)]
+    pub(crate) enable_empty_workload_propagation: bool,
 }
 
 /// How much a simulated member does for a workload.
@@ -148,10 +180,35 @@ pub(crate) struct Conformance {
 /// Where the vectors lie in a checkout.
 const VECTORS: &str = "tests/conformance";
 
+/// Arguments of `windlass explain`.
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// The binding: NAMESPACE/NAME of a ResourceBinding, or NAME of a ClusterResourceBinding. With -f and just one
+    /// binding in the files it may be left out.
+    #[arg(value_name = "[NAMESPACE/]NAME", required_unless_present = "files")]
+    pub(crate) binding: Option<String>,
+    /// Read Clusters, bindings and SchedulerProfiles from here instead of a control plane: YAML or JSON, lists too; - is
+    /// standard input.
+    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Kubeconfig of the control plane [default: $KUBECONFIG].
+    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// Context in it [default: windlass, else its current one].
+    #[arg(long, value_name = "NAME", conflicts_with = "files")]
+    pub(crate) context: Option<String>,
+    /// As the control plane runs.
+    #[command(flatten)]
+    pub(crate) gates: Gated,
+    /// What is printed to standard output.
+    #[arg(long, value_enum, default_value_t = Output::Table)]
+    pub(crate) output: Output,
+}
+
 /// Arguments of `windlass bench`.
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// Which: start, plugins, schedule, propagate (-configmaps, -deployments), members; all without.
+    /// Which: start, plugins, schedule, propagate (-configmaps, -deployments), decisions, members; all without.
     pub(crate) names: Vec<String>,
     /// Where the bench `schedule` finds its fleets: bench-100.json.gz, bench-1000.json.gz, bench-5000.json.gz.
     #[arg(long, value_name = "DIR", default_value = "tests/conformance/scheduling")]

@@ -194,7 +194,8 @@ pub(crate) async fn join(control: &Client, member: &Client, spec: &Spec) -> anyh
     Ok(())
 }
 
-async fn config(
+/// How a kubeconfig says that a server is reached.
+pub(crate) async fn config(
     file: Option<&Path>,
     context: Option<&str>,
     preferred: Option<&str>,

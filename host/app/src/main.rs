@@ -5,6 +5,7 @@ mod bench;
 mod cli;
 mod components;
 mod conformance;
+mod explain;
 mod fleet;
 mod join;
 mod meter;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         match cli.command {
             cli::Command::Up(args) => up::run(args).await,
             cli::Command::Join(args) => join::run(args).await,
+            cli::Command::Explain(args) => explain::run(args).await,
             cli::Command::Bench(args) => bench::run(args).await,
             cli::Command::Conformance(args) => conformance::run(&args),
         }

@@ -17,7 +17,7 @@ use windlass_apiserver::auth::{Es256, TokenIssuer};
 use windlass_apiserver::identity::Identity;
 use windlass_apiserver::server::{Profile, Server, ServerOptions};
 use windlass_apiserver::tls::{self, Authority, Context as KubeContext, Routes, Tls};
-use windlass_controllers::scheduler::Decisions;
+use windlass_controllers::scheduler::{Decisions, SchedulerPlugins};
 use windlass_members::Connector;
 use windlass_object::condition;
 use windlass_object::gvk::Gvr;
@@ -45,6 +45,8 @@ pub(crate) struct Options {
     pub(crate) members: usize,
     /// What they are like.
     pub(crate) member: MemberOptions,
+    /// What operators have set.
+    pub(crate) controllers: windlass_controllers::Options,
     /// Where everything is kept; in memory if nowhere.
     pub(crate) data_dir: Option<PathBuf>,
     /// Where the API is served.
@@ -61,7 +63,7 @@ pub(crate) struct Plane {
     pub(crate) server: Server,
     /// Simulated members.
     pub(crate) members: Vec<Member>,
-    /// Why the scheduler decided as it did.
+    /// Why the schedulers decide as they do.
     pub(crate) decisions: Decisions,
     /// Where the API is served.
     pub(crate) address: SocketAddr,
@@ -79,7 +81,8 @@ impl Plane {
     /// Starts everything; returns once the API is served and all members have joined.
     pub(crate) async fn start(options: Options) -> anyhow::Result<Self> {
         let shutdown = Shutdown::new();
-        let loaded = tokio::task::spawn_blocking(plugins::load);
+        let gates = options.controllers.gates;
+        let loaded = tokio::task::spawn_blocking(move || plugins::load_for(gates));
         let (database, authority, issuer) = open(options.data_dir.as_deref())?;
         let listener = TcpListener::bind(options.listen)
             .await
@@ -123,7 +126,9 @@ impl Plane {
                 members.push(member?);
             }
         }
-        let Loaded { plugins, interpreters, transform, profile } = loaded.await??;
+        let loaded = loaded.await??;
+        let build = loaded.build();
+        let Loaded { plugins, interpreters, transform, .. } = loaded;
         let (metrics, readiness) = (Metrics::new(), Readiness::new());
         let context = windlass_controllers::Context::new(
             control.clone(),
@@ -132,9 +137,9 @@ impl Plane {
             transform,
             shutdown.clone(),
             readiness.clone(),
-            windlass_controllers::Options::default(),
+            options.controllers,
         );
-        let running = windlass_controllers::start(&context, profile);
+        let running = windlass_controllers::start(&context, SchedulerPlugins::Loaded(Arc::new(build)));
         crate::metrics::register(&metrics, plugins, meter.clone());
         let admin = admin::serve(options.admin, metrics, readiness.clone(), &shutdown)
             .await
@@ -212,7 +217,7 @@ fn open(folder: Option<&Path>) -> anyhow::Result<(Database, Authority, Arc<dyn T
     Ok((database, authority, Arc::new(issuer)))
 }
 
-async fn install_crds(control: &Client) -> anyhow::Result<()> {
+pub(crate) async fn install_crds(control: &Client) -> anyhow::Result<()> {
     let definitions =
         Objects::new(control.clone(), &Gvr::new("apiextensions.k8s.io", "v1", "customresourcedefinitions"));
     let applied = windlass_api::crds().into_iter().map(|definition| {

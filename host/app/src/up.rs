@@ -33,6 +33,12 @@ pub(crate) async fn run(args: Up) -> anyhow::Result<ExitCode> {
     let plane = Plane::start(Options {
         members: args.members,
         member,
+        controllers: windlass_controllers::Options {
+            scheduler_names: args.scheduler_names.clone(),
+            gates: args.gates.feature_gates.unwrap_or_default(),
+            empty_workload_propagation: args.gates.enable_empty_workload_propagation,
+            ..windlass_controllers::Options::default()
+        },
         data_dir: args.data_dir.clone(),
         listen: args.listen,
         admin: args.admin_listen,

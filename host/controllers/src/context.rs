@@ -15,14 +15,17 @@ use windlass_policy::Transform;
 use windlass_runtime::admin::Readiness;
 use windlass_runtime::events::Recorder;
 use windlass_runtime::{Action, Informers, Objects, Queue, Shutdown};
+use windlass_schedule::gates::Gates;
 
 /// What operators may set.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Workers per controller.
     pub workers: usize,
-    /// Whose bindings the scheduler takes.
-    pub scheduler_name: String,
+    /// The schedulers that run, beside those that SchedulerProfiles ask for.
+    pub scheduler_names: Vec<String>,
+    /// Which features are on.
+    pub gates: Gates,
     /// Keeps selected clusters that got no replicas.
     pub empty_workload_propagation: bool,
     /// Namespaces whose objects are never propagated: regular expressions for whole names.
@@ -37,7 +40,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             workers: 16,
-            scheduler_name: "default-scheduler".into(),
+            scheduler_names: vec![windlass_api::labels::DEFAULT_SCHEDULER.into()],
+            gates: Gates::default(),
             empty_workload_propagation: false,
             skipped_namespaces: vec!["kube-.*".into()],
             status_interval: Duration::from_secs(10),

@@ -38,6 +38,8 @@ addresses! {
     PODS = ""/"v1"/"pods";
     /// Definitions of custom kinds.
     CRDS = "apiextensions.k8s.io"/"v1"/"customresourcedefinitions";
+    /// Which plugins a scheduler runs.
+    SCHEDULER_PROFILES = "plugins.windlass.io"/"v1alpha1"/"schedulerprofiles";
     /// Priority classes.
     PRIORITY_CLASSES = "scheduling.k8s.io"/"v1"/"priorityclasses";
 }

@@ -31,4 +31,4 @@ mod status;
 pub use apis::Apis;
 pub use context::{Context, Options};
 pub use kinds::Kinds;
-pub use start::{Running, start};
+pub use start::{Running, start, start_schedulers};

@@ -6,12 +6,17 @@ use crate::{binding, binding_status, cluster, cluster_status, detector, executio
 
 /// Handles on running controllers.
 pub struct Running {
-    /// The scheduler's last decisions, with reasons.
+    /// Why the schedulers decide as they do.
     pub decisions: Decisions,
 }
 
+/// Starts the schedulers alone: for benches, and for processes of their own.
+pub fn start_schedulers(context: &Context, plugins: impl Into<SchedulerPlugins>) -> Running {
+    Running { decisions: scheduler::start(context, plugins.into()) }
+}
+
 /// Starts all controllers of the core path. They stop with the context's shutdown.
-pub fn start(context: &Context, plugins: SchedulerPlugins) -> Running {
+pub fn start(context: &Context, plugins: impl Into<SchedulerPlugins>) -> Running {
     let gate = context.readiness.gate("informers");
     let (kinds, apis) = (context.kinds.clone(), context.apis.clone());
     context.shutdown.spawn(async move {
@@ -26,6 +31,6 @@ pub fn start(context: &Context, plugins: SchedulerPlugins) -> Running {
     binding::start(context);
     execution::start(context);
     binding_status::start(context);
-    let decisions = scheduler::start(context, plugins);
+    let decisions = scheduler::start(context, plugins.into());
     Running { decisions }
 }

@@ -18,6 +18,7 @@ pub mod limits;
 mod plugin;
 mod plugins;
 mod precompiled;
+mod profile;
 mod scheduler;
 mod state;
 mod transformer;

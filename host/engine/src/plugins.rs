@@ -42,6 +42,11 @@ impl Plugins {
         Ok(())
     }
 
+    /// All scheduler plugins.
+    pub(crate) fn schedulers(&self) -> impl Iterator<Item = &SchedulerPlugin> {
+        self.schedulers.iter()
+    }
+
     /// A scheduler plugin by name.
     pub fn scheduler(&self, name: &str) -> Option<&SchedulerPlugin> {
         self.schedulers.iter().find(|plugin| plugin.description().name == name)

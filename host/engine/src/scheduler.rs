@@ -49,6 +49,15 @@ impl SchedulerPlugin {
         &self.0.description
     }
 
+    /// The same plugin, configured otherwise.
+    ///
+    /// # Errors
+    /// When it doesn't take the configuration.
+    pub fn configured(&self, config: String) -> Result<Self, LoadError> {
+        let plugin = &self.0.plugin;
+        Self::load(&plugin.component, Options { config, ..plugin.options.clone() })
+    }
+
     /// What its failure means.
     pub fn on_failure(&self) -> FailurePolicy {
         self.0.plugin.options.on_failure

@@ -18,22 +18,38 @@ pub struct Assumptions {
     bindings: HashMap<String, Assumption>,
 }
 
+/// What is assumed of one binding.
 #[derive(Debug, Clone)]
-struct Assumption {
+pub struct Assumption {
     expires: Moment,
     clusters: BTreeMap<String, Vec<Component>>,
 }
 
 impl Assumptions {
     /// A binding was placed on these clusters, and on no others any more. Counts all of its replicas, not just new ones.
-    pub fn store(&mut self, key: &str, request: &Request, targets: &[Target], now: Moment) {
+    /// Gives what was assumed before.
+    pub fn store(
+        &mut self,
+        key: &str,
+        request: &Request,
+        targets: &[Target],
+        now: Moment,
+    ) -> Option<Assumption> {
         if !request.is_workload() {
-            return;
+            return self.bindings.remove(key);
         }
         let clusters =
             targets.iter().map(|target| (target.name.clone(), footprint(request, target.replicas))).collect();
         let assumption = Assumption { expires: now.saturating_add(LIFETIME), clusters };
-        self.bindings.insert(key.to_owned(), assumption);
+        self.bindings.insert(key.to_owned(), assumption)
+    }
+
+    /// It was not placed after all: what was assumed before is assumed again.
+    pub fn restore(&mut self, key: &str, before: Option<Assumption>) {
+        match before {
+            Some(before) => drop(self.bindings.insert(key.to_owned(), before)),
+            None => drop(self.bindings.remove(key)),
+        }
     }
 
     /// A binding's workload in this cluster became healthy: the cluster's report counts it.

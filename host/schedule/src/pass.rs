@@ -1,19 +1,22 @@
 //! A whole scheduling of one binding: one pass, or one for each affinity group until one succeeds, and everything to write
 //! and to tell afterwards.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 use windlass_api::conditions::{
     REASON_NO_CLUSTER_FIT, REASON_QUOTA_EXCEEDED, REASON_SCHEDULER_ERROR, REASON_SUCCESS,
     REASON_UNSCHEDULABLE, SCHEDULED,
 };
 use windlass_api::events::{SCHEDULE_BINDING_FAILED, SCHEDULE_BINDING_SUCCEED};
-use windlass_api::labels::ANNOTATION_APPLIED_PLACEMENT;
+use windlass_api::labels::{ANNOTATION_AFFINITY_NAME, ANNOTATION_APPLIED_PLACEMENT};
 use windlass_object::Meta;
 use windlass_object::condition::{self, Condition};
 use windlass_object::patch::escape_token;
 use windlass_object::path::{get, i64_at, str_at};
 
 use crate::binding::Peers;
+use crate::decide::observed_affinity;
 use crate::outcome::{Failure, Outcome};
 use crate::pipeline::{Input, Options, schedule};
 use crate::plugin::{Assumed, Profile};
@@ -41,10 +44,10 @@ pub enum Verdict {
 /// When a binding is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
-    /// When something of it changes.
+    /// When something of it, or of a cluster that it may use, changes.
     No,
-    /// When a cluster changes; also after a long while.
-    OnClusterChange,
+    /// Also when a cluster that it may use gets more room, and after a long while.
+    Unschedulable,
     /// After a pause that grows with each attempt.
     Backoff,
 }
@@ -65,8 +68,8 @@ impl Verdict {
     /// When to try again.
     pub fn retry(&self) -> Retry {
         match self {
-            Self::Success => Retry::No,
-            Self::Unschedulable(_) | Self::NoClusterFit(_) => Retry::OnClusterChange,
+            Self::Success | Self::NoClusterFit(_) => Retry::No,
+            Self::Unschedulable(_) => Retry::Unschedulable,
             Self::QuotaExceeded(_) | Self::SchedulerError(_) => Retry::Backoff,
         }
     }
@@ -119,20 +122,15 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Merge patch of the binding's status; nothing if it says so already. `binding` is the object after the result was
-    /// written, so that its own write is counted as seen. After a failed write pass another `verdict`.
-    pub fn status(&self, binding: &Value, verdict: &Verdict, now: &str) -> Option<Value> {
+    /// Merge patch of the binding's status; nothing if it says so already. `generation` is the one that was decided about,
+    /// or that the own write of the result made; `binding` may be newer. After a failed write pass another `verdict`.
+    pub fn status(&self, binding: &Value, verdict: &Verdict, generation: i64, now: &str) -> Option<Value> {
         let mut changes = Map::new();
-        let mut conditions = condition::of(binding).to_vec();
-        if condition::set_at(&mut conditions, verdict.condition(binding.generation()), now) {
-            changes.insert("conditions".to_owned(), conditions.into());
-        }
+        conditions(&mut changes, binding, verdict, generation, now);
         if *verdict == Verdict::Success {
-            if i64_at(binding, &["status", "schedulerObservedGeneration"]) != Some(binding.generation()) {
-                changes.insert("schedulerObservedGeneration".to_owned(), binding.generation().into());
-            }
-            let observed = str_at(binding, &["status", "schedulerObservingAffinityName"]);
-            if let Some(name) = self.affinity_name.as_deref().filter(|name| *name != observed) {
+            observed(&mut changes, binding, generation);
+            let before = str_at(binding, &["status", "schedulerObservingAffinityName"]);
+            if let Some(name) = self.affinity_name.as_deref().filter(|name| *name != before) {
                 changes.insert("schedulerObservingAffinityName".to_owned(), name.into());
             }
             // A pass that found all as it was is no news, unless someone asked for it.
@@ -145,6 +143,42 @@ impl Plan {
             }
         }
         (!changes.is_empty()).then(|| json!({ "status": changes }))
+    }
+}
+
+/// Merge patch of the status of a binding that is as it should be without a pass: the generation is noted, and whatever an
+/// earlier write of the status would have said.
+pub fn settled_status(binding: &Value, generation: i64, now: &str) -> Option<Value> {
+    let mut changes = Map::new();
+    conditions(&mut changes, binding, &Verdict::Success, generation, now);
+    observed(&mut changes, binding, generation);
+    let (name, before) =
+        (observed_affinity(binding), str_at(binding, &["status", "schedulerObservingAffinityName"]));
+    if name != before {
+        changes.insert("schedulerObservingAffinityName".to_owned(), name.into());
+    }
+    if str_at(binding, &["status", "lastScheduledTime"]).is_empty() {
+        changes.insert("lastScheduledTime".to_owned(), now.into());
+    }
+    (!changes.is_empty()).then(|| json!({ "status": changes }))
+}
+
+fn conditions(
+    changes: &mut Map<String, Value>,
+    binding: &Value,
+    verdict: &Verdict,
+    generation: i64,
+    now: &str,
+) {
+    let mut conditions = condition::of(binding).to_vec();
+    if condition::set_at(&mut conditions, verdict.condition(generation), now) {
+        changes.insert("conditions".to_owned(), conditions.into());
+    }
+}
+
+fn observed(changes: &mut Map<String, Value>, binding: &Value, generation: i64) {
+    if i64_at(binding, &["status", "schedulerObservedGeneration"]) != Some(generation) {
+        changes.insert("schedulerObservedGeneration".to_owned(), generation.into());
     }
 }
 
@@ -214,7 +248,7 @@ pub fn plan(binding: &Value, around: &Surroundings<'_>, profile: &mut Profile) -
         }
     }
     if matches!(plan.verdict, Verdict::Success | Verdict::NoClusterFit(_)) {
-        plan.result = result_patch(binding, &plan.targets);
+        plan.result = result_patch(binding, &plan.targets, plan.affinity_name.as_deref());
     }
     plan
 }
@@ -242,7 +276,8 @@ fn succeeded(request: &Request, targets: &[Target]) -> Event {
     }
 }
 
-fn failed(message: String) -> Event {
+/// The event of a scheduling that failed.
+pub fn failed(message: String) -> Event {
     Event { warning: true, reason: SCHEDULE_BINDING_FAILED, message }
 }
 
@@ -256,17 +291,28 @@ fn group_failure(request: &Request, index: usize, failure: &Failure) -> String {
     format!("failed to schedule {binding} with clusterAffiliates index({index}): {failure}")
 }
 
-/// The change that puts the result into the binding, if it isn't there. It rests on the generation: a spec that changed
-/// meanwhile is scheduled again instead of overwritten.
-fn result_patch(binding: &Value, targets: &[Target]) -> Option<Value> {
+/// Whether two lists have the same entries; another order of clusters is no news.
+fn same_entries(before: &[Value], after: &[Value]) -> bool {
+    let by_name = |list: &[Value]| -> BTreeMap<String, Value> {
+        list.iter().map(|entry| (str_at(entry, &["name"]).to_owned(), entry.clone())).collect()
+    };
+    before == after || before.len() == after.len() && by_name(before) == by_name(after)
+}
+
+/// The change that puts the result into the binding, if it isn't there: clusters, placement and group in one, so that they
+/// never contradict each other. It rests on the generation: a spec that changed meanwhile is scheduled again instead of
+/// overwritten; and on the UID, since an object of the same name may be at the same generation.
+fn result_patch(binding: &Value, targets: &[Target], group: Option<&str>) -> Option<Value> {
     let mut operations = Vec::new();
     let placement = get(binding, &["spec", "placement"]).map(Value::to_string).unwrap_or_default();
-    if binding.annotation(ANNOTATION_APPLIED_PLACEMENT) != Some(placement.as_str()) {
-        if get(binding, &["metadata", "annotations"]).is_none() {
+    let notes = [(ANNOTATION_APPLIED_PLACEMENT, Some(placement.as_str())), (ANNOTATION_AFFINITY_NAME, group)];
+    for (name, text) in notes {
+        let Some(text) = text.filter(|text| binding.annotation(name) != Some(text)) else { continue };
+        if operations.is_empty() && get(binding, &["metadata", "annotations"]).is_none() {
             operations.push(json!({"op": "add", "path": "/metadata/annotations", "value": {}}));
         }
-        let path = format!("/metadata/annotations/{}", escape_token(ANNOTATION_APPLIED_PLACEMENT));
-        operations.push(json!({"op": "add", "path": path, "value": placement}));
+        let path = format!("/metadata/annotations/{}", escape_token(name));
+        operations.push(json!({"op": "add", "path": path, "value": text}));
     }
     let before = get(binding, &["spec", "clusters"]);
     let clusters: Vec<Value> = targets.iter().map(Target::to_value).collect();
@@ -274,13 +320,17 @@ fn result_patch(binding: &Value, targets: &[Target]) -> Option<Value> {
         if before.is_some() {
             operations.push(json!({"op": "remove", "path": "/spec/clusters"}));
         }
-    } else if before.and_then(Value::as_array) != Some(&clusters) {
+    } else if !before.and_then(Value::as_array).is_some_and(|before| same_entries(before, &clusters)) {
         operations.push(json!({"op": "add", "path": "/spec/clusters", "value": clusters}));
     }
     if operations.is_empty() {
         return None;
     }
-    let test = json!({"op": "test", "path": "/metadata/generation", "value": binding.generation()});
-    operations.insert(0, test);
-    Some(operations.into())
+    let mut patch =
+        vec![json!({"op": "test", "path": "/metadata/generation", "value": binding.generation()})];
+    if !binding.uid().is_empty() {
+        patch.push(json!({"op": "test", "path": "/metadata/uid", "value": binding.uid()}));
+    }
+    patch.append(&mut operations);
+    Some(patch.into())
 }

@@ -1,11 +1,15 @@
 //! The scheduler's queue as a state machine: bindings to look at by priority, bindings that wait out a pause, and bindings
-//! that wait for clusters. It has no clock and no threads: the caller says what time it is and when to wait.
+//! that wait for room. It has no clock and no threads: the caller says what time it is and when to wait.
+
+mod limiter;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::pass::Retry;
+use limiter::Limiter;
 
 /// The pause after the first failure; it doubles with each further one.
 const FIRST_BACKOFF: Duration = Duration::from_secs(1);
@@ -13,7 +17,10 @@ const FIRST_BACKOFF: Duration = Duration::from_secs(1);
 /// The longest pause, so that a binding is not forgotten.
 const MAX_BACKOFF: Duration = Duration::from_secs(10);
 
-/// After how long a binding that waits for clusters is tried anyway, in case a change was missed.
+/// How often it is looked for pauses that are over; those that end within one period are sorted by priority.
+const BACKOFF_FLUSH: Duration = Duration::from_secs(1);
+
+/// After how long a binding that waits for room is tried anyway, in case a change was missed.
 const MAX_UNSCHEDULABLE: Duration = Duration::from_secs(5 * 60);
 
 /// How often those are looked for.
@@ -22,11 +29,14 @@ const UNSCHEDULABLE_FLUSH: Duration = Duration::from_secs(30);
 /// A point in time: how long after an origin of the caller's choice.
 pub type Moment = Duration;
 
+/// Which binding: `namespace/name`, or `name`.
+pub type Key = Arc<str>;
+
 /// One binding in the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// `namespace/name`, or `name`.
-    pub key: String,
+    /// Which one.
+    pub key: Key,
     /// `spec.schedulePriority.priority`.
     pub priority: i32,
     /// When it was last put among the active.
@@ -47,7 +57,7 @@ impl Entry {
     }
 }
 
-type Order = (Reverse<i32>, Moment, String);
+type Order = (Reverse<i32>, Moment, Key);
 
 /// The pause after so many attempts.
 pub fn backoff(attempts: u32) -> Duration {
@@ -63,12 +73,42 @@ pub fn backoff(attempts: u32) -> Duration {
 #[derive(Debug, Default)]
 pub struct Queue {
     /// Waiting keys. Those being processed are here, too, when they were pushed meanwhile, but not in `active`.
-    dirty: HashMap<String, Entry>,
+    dirty: HashMap<Key, Entry>,
     active: BTreeSet<Order>,
-    processing: HashMap<String, Entry>,
-    backoff: BTreeMap<String, Entry>,
-    unschedulable: BTreeMap<String, Entry>,
-    next_flush: Moment,
+    processing: HashMap<Key, Entry>,
+    backoff: Waiting,
+    unschedulable: Waiting,
+    /// Instead of the pauses, without priorities (gate `PriorityBasedScheduling` off).
+    limiter: Option<Limiter>,
+}
+
+/// Entries by key, and by the moment in which each may be due.
+#[derive(Debug, Default)]
+struct Waiting {
+    by_key: HashMap<Key, (Moment, Entry)>,
+    by_moment: BTreeSet<(Moment, Key)>,
+}
+
+impl Waiting {
+    fn insert(&mut self, due: Moment, entry: Entry) {
+        self.remove(&entry.key);
+        self.by_moment.insert((due, entry.key.clone()));
+        self.by_key.insert(entry.key.clone(), (due, entry));
+    }
+
+    fn remove(&mut self, key: &str) -> Option<Entry> {
+        let (due, entry) = self.by_key.remove(key)?;
+        self.by_moment.remove(&(due, entry.key.clone()));
+        Some(entry)
+    }
+
+    fn first(&self) -> Option<Moment> {
+        self.by_moment.first().map(|(due, _)| *due)
+    }
+
+    fn due(&self, now: Moment) -> impl Iterator<Item = &Key> {
+        self.by_moment.iter().take_while(move |(due, _)| *due <= now).map(|(_, key)| key)
+    }
 }
 
 /// How many bindings are where, for metrics.
@@ -78,20 +118,27 @@ pub struct Lengths {
     pub active: usize,
     /// Waiting out a pause.
     pub backoff: usize,
-    /// Waiting for clusters.
+    /// Waiting for room.
     pub unschedulable: usize,
 }
 
 impl Queue {
-    /// An empty queue.
+    /// An empty queue, by priority.
     pub fn new() -> Self {
         Self::default()
     }
 
+    /// An empty queue without priorities: every failure waits longer than the one before, and all failures together are
+    /// limited in their rate.
+    pub fn without_priorities() -> Self {
+        Self { limiter: Some(Limiter::default()), ..Self::default() }
+    }
+
     /// Something happened to a binding: it is to be looked at, with attempts counted anew. A key that waits already keeps
     /// its priority and its place.
-    pub fn push(&mut self, key: &str, priority: i32, now: Moment) {
-        let entry = Entry { key: key.to_owned(), priority, timestamp: now, first_attempt: now, attempts: 0 };
+    pub fn push(&mut self, key: &Key, priority: i32, now: Moment) {
+        let priority = if self.limiter.is_some() { 0 } else { priority };
+        let entry = Entry { key: key.clone(), priority, timestamp: now, first_attempt: now, attempts: 0 };
         self.activate(entry, now);
     }
 
@@ -107,25 +154,27 @@ impl Queue {
     /// A binding was handled. If something happened to it meanwhile it is active again, else it waits as told.
     pub fn finish(&mut self, key: &str, retry: Retry, now: Moment) {
         let Some(mut entry) = self.processing.remove(key) else { return };
+        let pause = self.limiter.as_mut().and_then(|limiter| match retry {
+            Retry::No => {
+                limiter.forget(key);
+                None
+            }
+            Retry::Backoff | Retry::Unschedulable => Some(limiter.pause(&entry.key, now)),
+        });
         if self.dirty.remove(key).is_some() {
             entry.timestamp = now;
             self.active.insert(entry.order());
-            self.dirty.insert(key.to_owned(), entry);
+            self.dirty.insert(entry.key.clone(), entry);
             return;
         }
-        match retry {
-            Retry::No => {
-                self.backoff.remove(key);
-            }
-            Retry::Backoff => {
-                if !self.unschedulable.contains_key(key) {
-                    self.backoff.insert(key.to_owned(), entry);
-                }
-            }
-            Retry::OnClusterChange => {
-                if !self.backoff.contains_key(key) {
-                    self.unschedulable.insert(key.to_owned(), entry);
-                }
+        match (retry, pause) {
+            (Retry::No, _) => drop(self.backoff.remove(key)),
+            (_, Some(pause)) => self.backoff.insert(now.saturating_add(pause), entry),
+            (Retry::Backoff, None) => self.backoff.insert(ceil(entry.expiry(), BACKOFF_FLUSH), entry),
+            (Retry::Unschedulable, None) => {
+                // Longer than that, not just as long.
+                let due = entry.timestamp.saturating_add(MAX_UNSCHEDULABLE + Duration::from_nanos(1));
+                self.unschedulable.insert(ceil(due, UNSCHEDULABLE_FLUSH), entry);
             }
         }
     }
@@ -137,51 +186,64 @@ impl Queue {
         }
         self.backoff.remove(key);
         self.unschedulable.remove(key);
+        if let Some(limiter) = &mut self.limiter {
+            limiter.forget(key);
+        }
     }
 
-    /// A cluster changed: those that wait for one and are `concerned` are active again, keeping their attempts.
-    pub fn wake(&mut self, concerned: impl Fn(&str) -> bool, now: Moment) -> usize {
-        let keys: Vec<String> = self.unschedulable.keys().filter(|key| concerned(key)).cloned().collect();
+    /// There may be room now for these: those of them that wait for it are active again, keeping their attempts.
+    pub fn wake<'a>(&mut self, keys: impl IntoIterator<Item = &'a Key>, now: Moment) -> usize {
+        let waiting: HashSet<&Key> =
+            keys.into_iter().filter(|key| self.unschedulable.by_key.contains_key(*key)).collect();
+        let keys = waiting.into_iter().cloned().collect();
         self.move_all(keys, now)
     }
 
     /// Moves those whose wait is over. To be called when [`Queue::next_tick`] says so.
     pub fn tick(&mut self, now: Moment) -> usize {
-        let mut due: Vec<String> = self
-            .backoff
-            .values()
-            .filter(|entry| entry.expiry() <= now)
-            .map(|entry| entry.key.clone())
-            .collect();
-        if now >= self.next_flush {
-            self.next_flush = now + UNSCHEDULABLE_FLUSH;
-            let long = |entry: &&Entry| now.saturating_sub(entry.timestamp) > MAX_UNSCHEDULABLE;
-            due.extend(self.unschedulable.values().filter(long).map(|entry| entry.key.clone()));
-        }
+        let due = self.backoff.due(now).chain(self.unschedulable.due(now)).cloned().collect();
         self.move_all(due, now)
     }
 
     /// When [`Queue::tick`] may have something to do; nothing if nobody waits.
     pub fn next_tick(&self) -> Option<Moment> {
-        let backoff = self.backoff.values().map(Entry::expiry).min();
-        let flush = (!self.unschedulable.is_empty()).then_some(self.next_flush);
-        backoff.into_iter().chain(flush).min()
+        self.backoff.first().into_iter().chain(self.unschedulable.first()).min()
+    }
+
+    /// Whether a binding was popped and not handed back.
+    pub fn is_processing(&self, key: &str) -> bool {
+        self.processing.contains_key(key)
+    }
+
+    /// Where a binding is: `active`, `processing`, `backoff`, `unschedulable`; for tests and diagnostics.
+    pub fn place(&self, key: &str) -> Option<&'static str> {
+        if self.processing.contains_key(key) {
+            Some("processing")
+        } else if self.dirty.contains_key(key) {
+            Some("active")
+        } else if self.backoff.by_key.contains_key(key) {
+            Some("backoff")
+        } else if self.unschedulable.by_key.contains_key(key) {
+            Some("unschedulable")
+        } else {
+            None
+        }
     }
 
     /// How many bindings are where.
     pub fn lengths(&self) -> Lengths {
         Lengths {
             active: self.active.len(),
-            backoff: self.backoff.len(),
-            unschedulable: self.unschedulable.len(),
+            backoff: self.backoff.by_key.len(),
+            unschedulable: self.unschedulable.by_key.len(),
         }
     }
 
     /// All at one time, so that among them priority and age decide, not the end of their waits.
-    fn move_all(&mut self, keys: Vec<String>, now: Moment) -> usize {
+    fn move_all(&mut self, keys: Vec<Key>, now: Moment) -> usize {
         let mut entries: Vec<Entry> = keys
             .iter()
-            .filter_map(|key| self.backoff.get(key).or_else(|| self.unschedulable.get(key)).cloned())
+            .filter_map(|key| self.backoff.remove(key).or_else(|| self.unschedulable.remove(key)))
             .collect();
         entries.sort_by_key(Entry::order);
         let count = entries.len();
@@ -206,76 +268,11 @@ impl Queue {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(seconds: u64) -> Moment {
-        Duration::from_secs(seconds)
-    }
-
-    fn popped(queue: &mut Queue) -> Vec<String> {
-        std::iter::from_fn(|| queue.pop()).map(|entry| entry.key).collect()
-    }
-
-    #[test]
-    fn pauses_double() {
-        let pauses: Vec<u64> = (0..8).map(|attempts| backoff(attempts).as_secs()).collect();
-        assert_eq!(pauses, [0, 1, 2, 4, 8, 10, 10, 10]);
-    }
-
-    #[test]
-    fn priority_then_age() {
-        let mut queue = Queue::new();
-        queue.push("old", 0, at(1));
-        queue.push("young", 0, at(2));
-        queue.push("high", 5, at(3));
-        queue.push("young", 9, at(4));
-        assert_eq!(popped(&mut queue), ["high", "old", "young"]);
-    }
-
-    #[test]
-    fn a_flush_sorts_by_priority() {
-        let mut queue = Queue::new();
-        for (key, priority, time) in [("low", 1, 0), ("high", 10, 1), ("later", 99, 60)] {
-            queue.push(key, priority, at(time));
-            let entry = queue.pop().unwrap();
-            queue.finish(&entry.key, Retry::Backoff, at(time));
-        }
-        assert_eq!(queue.next_tick(), Some(at(1)));
-        assert_eq!(queue.tick(at(30)), 2);
-        assert_eq!(popped(&mut queue), ["high", "low"]);
-        assert_eq!(queue.lengths().backoff, 1);
-    }
-
-    #[test]
-    fn waits_for_clusters() {
-        let mut queue = Queue::new();
-        for (key, priority, time) in [("medium", 5, 0), ("high", 9, 0), ("low", 1, 0), ("fresh", 9, 300)] {
-            queue.push(key, priority, at(time));
-            let entry = queue.pop().unwrap();
-            queue.finish(&entry.key, Retry::OnClusterChange, at(time));
-        }
-        assert_eq!(queue.tick(at(301)), 3);
-        assert_eq!(popped(&mut queue), ["high", "medium", "low"]);
-        assert_eq!(queue.wake(|key| key == "fresh", at(302)), 1);
-        let entry = queue.pop().unwrap();
-        assert_eq!((entry.key.as_str(), entry.attempts), ("fresh", 2));
-    }
-
-    #[test]
-    fn a_push_during_processing_runs_again_at_once() {
-        let mut queue = Queue::new();
-        queue.push("a", 0, at(0));
-        assert_eq!(queue.pop().unwrap().attempts, 1);
-        queue.push("a", 7, at(1));
-        assert!(queue.pop().is_none());
-        queue.finish("a", Retry::Backoff, at(2));
-        let again = queue.pop().unwrap();
-        assert_eq!((again.attempts, again.priority), (2, 0));
-        queue.finish("a", Retry::Backoff, at(3));
-        queue.push("a", 0, at(4));
-        assert_eq!(queue.pop().unwrap().attempts, 1);
-        assert_eq!(queue.lengths(), Lengths::default());
-    }
+/// The first multiple of `period` that is not before `moment`.
+fn ceil(moment: Moment, period: Duration) -> Moment {
+    let periods = moment.as_nanos().div_ceil(period.as_nanos());
+    period.saturating_mul(u32::try_from(periods).unwrap_or(u32::MAX))
 }
+
+#[cfg(test)]
+mod tests;

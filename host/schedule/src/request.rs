@@ -127,6 +127,7 @@ impl Request {
             Self::from_parts(binding.get("spec").unwrap_or(&null), binding.get("status").unwrap_or(&null));
         request.namespace = text(metadata, "namespace");
         request.name = text(metadata, "name");
+        request.observed_affinity = crate::decide::observed_affinity(binding).to_owned();
         request
     }
 

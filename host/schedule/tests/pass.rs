@@ -55,7 +55,8 @@ fn written(binding: &Value, plan: &Plan) -> Value {
         apply_json_patch(&mut after, patch).unwrap();
         after["metadata"]["generation"] = (binding["metadata"]["generation"].as_i64().unwrap() + 1).into();
     }
-    if let Some(patch) = plan.status(&after, &plan.verdict, NOW) {
+    let generation = after["metadata"]["generation"].as_i64().unwrap();
+    if let Some(patch) = plan.status(&after, &plan.verdict, generation, NOW) {
         apply_merge_patch(&mut after, &patch);
     }
     after
@@ -87,7 +88,7 @@ fn a_result_is_written_once() {
     assert_eq!(after["status"]["conditions"][0]["status"], "True");
     let again = run(&after, &mut fakes::profile());
     assert_eq!(again.result, None);
-    assert_eq!(again.status(&after, &again.verdict, "2026-06-01T00:00:09Z"), None);
+    assert_eq!(again.status(&after, &again.verdict, 3, "2026-06-01T00:00:09Z"), None);
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn the_first_failure_counts() {
     let binding = placed(&[("g1", "none"), ("g2", "small")]);
     let plan = run(&binding, &mut fakes::profile());
     assert!(matches!(&plan.verdict, Verdict::NoClusterFit(_)));
-    assert_eq!(plan.verdict.retry(), Retry::OnClusterChange);
+    assert_eq!(plan.verdict.retry(), Retry::No, "a cluster's change brings it back");
     let after = written(&binding, &plan);
     assert_eq!(after["spec"].get("clusters"), None);
     assert_eq!(after["status"]["conditions"][0]["reason"], "NoClusterFit");

@@ -1,5 +1,6 @@
 //! `windlass bench`: measures this binary on this machine. Each bench says what it did and prints one table.
 
+mod decisions;
 mod figures;
 mod plugins;
 mod propagate;
@@ -11,8 +12,8 @@ use anyhow::bail;
 use std::process::ExitCode;
 
 /// All benches, in order.
-const NAMES: [&str; 6] =
-    ["start", "plugins", "schedule", "propagate-configmaps", "propagate-deployments", "members"];
+const NAMES: [&str; 7] =
+    ["start", "plugins", "schedule", "propagate-configmaps", "propagate-deployments", "decisions", "members"];
 
 /// Runs the benches that were named (also by the first word of a name), or all. Each of several runs in a process of
 /// its own, so that none pays for the memory of those before it.
@@ -28,6 +29,7 @@ pub(crate) async fn run(args: Bench) -> anyhow::Result<ExitCode> {
         "members" => start::members().await?,
         "plugins" => plugins::run()?,
         "schedule" => schedule::run(&args.fleets)?,
+        "decisions" => decisions::run().await?,
         "propagate-configmaps" => propagate::run(propagate::What::ConfigMaps).await?,
         _ => propagate::run(propagate::What::Deployments).await?,
     };

@@ -14,6 +14,7 @@ pub(super) fn options(members: usize, folder: &Path) -> Options {
     Options {
         members,
         member: windlass_simulator::Options::default(),
+        controllers: windlass_controllers::Options::default(),
         data_dir: Some(folder.to_owned()),
         listen: any,
         admin: any,

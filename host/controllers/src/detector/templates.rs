@@ -146,7 +146,7 @@ impl Detector {
                 replica.requirements.and_then(|requirements| serde_json::to_value(requirements).ok());
         }
         let class = str_at(policy, &["spec", "schedulePriority", "priorityClassName"]);
-        if !class.is_empty() {
+        if !class.is_empty() && self.context.options.gates.priorities {
             let found = self.context.objects(&PRIORITY_CLASSES).get("", class).await?;
             let Some(found) = found else {
                 let policy = names::namespaced(policy.namespace(), policy.name());

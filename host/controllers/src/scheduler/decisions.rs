@@ -1,45 +1,43 @@
-//! The last decision about each binding, with reasons, for those who ask why.
+//! Why the schedulers decide as they do, for those who ask: worked out when it is asked, by the same plugins, on what is
+//! known now.
 
-use serde_json::Value;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use super::Scheduler;
+use crate::context::compute;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use windlass_schedule::pass::Plan;
 
-/// Decisions that are remembered; with more bindings the oldest are forgotten. A decision among three clusters takes
-/// about a kilobyte.
-const REMEMBERED: usize = 4096;
-
-#[derive(Default)]
-struct Memory {
-    by_key: HashMap<String, (u64, Arc<Value>)>,
-    serial: u64,
-}
-
-/// The memory. Clones are handles to the same.
+/// Explains decisions. Clones are handles to the same; the default explains nothing.
 #[derive(Clone, Default)]
 pub struct Decisions {
-    memory: Arc<Mutex<Memory>>,
+    scheduler: Option<Arc<Scheduler>>,
 }
 
 impl Decisions {
-    /// The last decision about a binding, `namespace/name` or `name`: every pass with refused clusters and why,
-    /// scores, groups and the result.
-    pub fn get(&self, binding: &str) -> Option<Arc<Value>> {
-        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        memory.by_key.get(binding).map(|(_, decision)| decision.clone())
+    pub(super) fn of(scheduler: Scheduler) -> Self {
+        Self { scheduler: Some(Arc::new(scheduler)) }
     }
 
-    pub(super) fn remember(&self, binding: &str, decision: Value) {
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        memory.serial += 1;
-        let serial = memory.serial;
-        memory.by_key.insert(binding.to_owned(), (serial, Arc::new(decision)));
-        if memory.by_key.len() > REMEMBERED {
-            let bound = serial.saturating_sub(REMEMBERED as u64 / 2);
-            memory.by_key.retain(|_, (age, _)| *age > bound);
-        }
+    /// The decision about a binding, `namespace/name` or `name`: every pass with refused clusters and why, scores, groups
+    /// and the result. Nothing if there is no such binding, or none of the schedulers takes it.
+    pub fn get(&self, binding: &str) -> Option<Value> {
+        let scheduler = self.scheduler.as_ref()?;
+        let object = scheduler.find(binding)?;
+        compute(|| {
+            scheduler.desk.with(|driver, now| {
+                let plan = driver.explain(&object, now)?;
+                Some(explanation(&plan, driver.table()))
+            })
+        })
     }
+}
 
-    pub(super) fn forget(&self, binding: &str) {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner).by_key.remove(binding);
-    }
+/// A plan in names instead of ids.
+fn explanation(plan: &Plan, table: &windlass_schedule::ClusterTable) -> Value {
+    let passes: Vec<Value> = plan
+        .passes
+        .iter()
+        .map(|(group, outcome)| json!({"affinityName": group, "outcome": outcome.explain(table)}))
+        .collect();
+    json!({"result": plan.verdict.result(), "passes": passes})
 }

@@ -1,124 +1,105 @@
-//! The scheduler: decides which clusters a binding goes to, and writes that into it. Owns `spec.clusters`,
-//! the annotation of the applied placement, and in the status what begins with `scheduler`, the condition
-//! `Scheduled` and `lastScheduledTime`.
+//! The schedulers: decide which clusters a binding goes to, and write that into it. They own `spec.clusters`, the
+//! annotations of the applied placement and affinity group, in the status what begins with `scheduler`, the condition
+//! `Scheduled` and `lastScheduledTime`; and the status of SchedulerProfiles.
 //!
-//! Decisions are made one at a time by the plugins' one instance; their writes are many in flight.
+//! What to do when is `windlass_schedule::driver`'s: here are its informers, its clock, and its writes. Decisions are made
+//! one at a time by the plugins' one instance; their writes are many in flight.
 
-mod core;
+mod apply;
 mod decisions;
-mod wait;
+mod desk;
+mod profiles;
 
-pub use core::SchedulerPlugins;
 pub use decisions::Decisions;
+pub use profiles::{Build, SchedulerPlugins};
 
 use crate::context::{Context, compute};
 use crate::kinds::{BINDINGS, CLUSTER_BINDINGS};
-use core::Core;
+use desk::Desk;
+use profiles::Profiles;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
-use wait::Waiting;
-use windlass_object::meta::Meta;
-use windlass_object::path::{i64_at, str_at};
-use windlass_object::time;
-use windlass_runtime::events::{Recorder, Reference};
-use windlass_runtime::objects::{code, words};
-use windlass_runtime::{Change, Handle, Objects};
-use windlass_schedule::decide::{self, Trigger};
-use windlass_schedule::pass::{Plan, Retry, Verdict};
+use windlass_runtime::events::Recorder;
+use windlass_runtime::{Change, ObjectKey, Objects};
+use windlass_schedule::decide;
+use windlass_schedule::driver::{Decision, Driver, Settings};
+use windlass_schedule::queue::Key;
 
 /// Decisions whose writes may be in flight at once.
 const IN_FLIGHT: usize = 64;
 
 #[derive(Clone)]
-struct Scheduler {
+pub(super) struct Scheduler {
     context: Context,
-    core: Arc<Mutex<Core>>,
-    waiting: Arc<Waiting>,
-    decisions: Decisions,
-    recorder: Recorder,
+    desk: Arc<Desk>,
+    recorders: Arc<Mutex<HashMap<String, Recorder>>>,
 }
 
-/// Starts it; gives the memory of its last decisions, for explanations.
+/// Starts them; gives a way to ask why they decide as they do.
 pub(crate) fn start(context: &Context, plugins: SchedulerPlugins) -> Decisions {
+    let settings = Settings {
+        gates: context.options.gates,
+        empty_workload_propagation: context.options.empty_workload_propagation,
+    };
     let scheduler = Scheduler {
-        core: Arc::new(Mutex::new(Core::new(plugins))),
-        waiting: Arc::new(Waiting::new()),
-        decisions: Decisions::default(),
-        recorder: context.recorder(&context.options.scheduler_name),
+        desk: Arc::new(Desk::new(Driver::new(settings))),
+        recorders: Arc::default(),
         context: context.clone(),
     };
+    let profiles = Profiles::start(&scheduler, plugins);
     for handle in [&context.kinds.bindings, &context.kinds.cluster_bindings] {
         let listener = scheduler.clone();
         handle.on_change(move |change| listener.on_binding(change));
     }
     let listener = scheduler.clone();
     context.kinds.clusters.on_change(move |change| listener.on_cluster(change));
-    let decisions = scheduler.decisions.clone();
-    let shutdown = context.shutdown.clone();
-    shutdown.spawn(scheduler.run());
+    let decisions = Decisions::of(scheduler.clone());
+    context.shutdown.clone().spawn(scheduler.run(profiles));
     decisions
 }
 
-fn key_of(object: &Value) -> String {
-    windlass_api::names::namespaced(object.namespace(), object.name())
-}
-
-fn priority(binding: &Value) -> i32 {
-    let found = i64_at(binding, &["spec", "schedulePriority", "priority"]).unwrap_or(0);
-    i32::try_from(found).unwrap_or(0)
+/// A binding's key: `namespace/name`, or `name`.
+fn key_of(key: &ObjectKey) -> Key {
+    windlass_api::names::namespaced(&key.namespace, &key.name).into()
 }
 
 impl Scheduler {
-    fn core(&self) -> std::sync::MutexGuard<'_, Core> {
-        self.core.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn on_binding(&self, change: &Change) {
-        let Some(binding) = &change.new else {
-            if let Some(old) = &change.old {
-                let key = key_of(old);
-                self.waiting.forget(&key);
-                self.decisions.forget(&key);
-            }
-            return;
-        };
-        let relabelled = change
-            .old
-            .as_ref()
-            .is_some_and(|old| old.pointer("/metadata/labels") != binding.pointer("/metadata/labels"));
-        if (change.is_of_spec() || relabelled)
-            && decide::is_handled(binding, &self.context.options.scheduler_name)
-        {
-            self.waiting.push(&key_of(binding), priority(binding));
-        }
+        let key = key_of(&change.key);
+        self.desk.with(|driver, now| driver.on_binding(&key, change.new.as_ref(), now));
     }
 
     fn on_cluster(&self, change: &Change) {
-        let effect = self.core().on_cluster(change);
-        if !effect.matters() {
-            return;
+        // Filters are asked.
+        let moved = compute(|| {
+            self.desk.with(|driver, now| match &change.new {
+                Some(cluster) => driver.on_cluster(cluster, now),
+                None => driver.on_cluster_gone(&change.key.name, now),
+            })
+        });
+        if moved > 0 {
+            tracing::debug!(cluster = change.key.name, bindings = moved, "reconsidered");
         }
-        if !effect.moves() {
-            // Room alone moves nothing that has its place.
-            return self.waiting.wake();
-        }
-        let concerned: Vec<(String, i32)> =
-            [&self.context.kinds.bindings, &self.context.kinds.cluster_bindings]
-                .into_iter()
-                .flat_map(Handle::list)
-                .filter(|binding| effect.concerns(binding))
-                .map(|binding| (key_of(&binding), priority(&binding)))
-                .collect();
-        for (key, priority) in &concerned {
-            self.waiting.push(key, *priority);
-        }
-        self.waiting.wake();
     }
 
-    async fn run(self) {
+    /// Looks at every binding of these schedulers again.
+    fn reconsider(&self, schedulers: &[String]) {
+        for handle in [&self.context.kinds.bindings, &self.context.kinds.cluster_bindings] {
+            for binding in handle.list() {
+                if schedulers.iter().any(|name| name == decide::scheduler_of(&binding)) {
+                    let key = key_of(&ObjectKey::of(&binding));
+                    self.desk.with(|driver, now| driver.reconsider(&key, &binding, now));
+                }
+            }
+        }
+    }
+
+    async fn run(self, profiles: Profiles) {
         let token = self.context.shutdown.token();
         let read = async {
+            profiles.synced().await;
             self.context.kinds.synced().await;
             self.context.apis.ready().await;
         };
@@ -128,108 +109,47 @@ impl Scheduler {
         }
         let slots = Arc::new(Semaphore::new(IN_FLIGHT));
         loop {
+            let Ok(slot) = slots.clone().acquire_owned().await else { return };
             let key = tokio::select! {
                 () = token.cancelled() => return,
-                key = self.waiting.next() => key,
+                entry = self.desk.next() => entry.key,
             };
-            let Ok(slot) = slots.clone().acquire_owned().await else { return };
+            let shown = self.find(&key);
+            let decision = compute(|| self.desk.with(|driver, now| driver.decide(&key, shown, now)));
+            if matches!(decision, Decision::Nothing) {
+                self.finish(&key, windlass_schedule::pass::Retry::No);
+                continue;
+            }
             let scheduler = self.clone();
             self.context.shutdown.spawn(async move {
-                let retry = scheduler.schedule(&key).await;
-                scheduler.waiting.finish(&key, retry);
+                let retry = scheduler.carry_out(&key, decision).await;
+                scheduler.finish(&key, retry);
                 drop(slot);
             });
         }
     }
 
-    fn find(&self, key: &str) -> (Option<Arc<Value>>, Objects) {
+    fn finish(&self, key: &Key, retry: windlass_schedule::pass::Retry) {
+        self.desk.with(|driver, now| driver.finish(key, retry, now));
+    }
+
+    /// The binding of a key, as its informer has it.
+    fn find(&self, key: &str) -> Option<Arc<Value>> {
         match key.split_once('/') {
-            Some((namespace, name)) => {
-                (self.context.kinds.bindings.get(namespace, name), self.context.objects(&BINDINGS))
-            }
-            None => {
-                (self.context.kinds.cluster_bindings.get("", key), self.context.objects(&CLUSTER_BINDINGS))
-            }
+            Some((namespace, name)) => self.context.kinds.bindings.get(namespace, name),
+            None => self.context.kinds.cluster_bindings.get("", key),
         }
     }
 
-    async fn schedule(&self, key: &str) -> Retry {
-        let (found, objects) = self.find(key);
-        let Some(binding) = found else { return Retry::No };
-        if !decide::is_handled(&binding, &self.context.options.scheduler_name) {
-            return Retry::No;
-        }
-        let empty = self.context.options.empty_workload_propagation;
-        let plan = compute(|| {
-            let mut core = self.core();
-            match core.trigger(&binding) {
-                trigger if trigger.schedules() => {
-                    let plan = core.plan(&binding, empty);
-                    self.decisions.remember(key, core.explain(&plan));
-                    Ok(plan)
-                }
-                trigger => Err(trigger),
-            }
-        });
-        let outcome = match plan {
-            Ok(plan) => self.write(&binding, &objects, &plan).await,
-            Err(Trigger::Skip(Some(generation))) => {
-                let seen = crate::status::write(&objects, &binding, |binding| {
-                    let mut status = binding.get("status")?.clone();
-                    status.as_object_mut()?.insert("schedulerObservedGeneration".into(), generation.into());
-                    Some(status)
-                });
-                seen.await.map(|_| Retry::No)
-            }
-            Err(_) => Ok(Retry::No),
-        };
-        outcome.unwrap_or_else(|error| {
-            tracing::warn!(binding = key, error = words(&error), "the result of scheduling was not written");
-            Retry::Backoff
-        })
+    fn objects(&self, key: &str) -> Objects {
+        self.context.objects(if key.contains('/') { &BINDINGS } else { &CLUSTER_BINDINGS })
     }
 
-    async fn write(&self, binding: &Value, objects: &Objects, plan: &Plan) -> Result<Retry, kube::Error> {
-        let mut verdict = plan.verdict.clone();
-        let mut current = binding.clone();
-        if let Some(patch) = &plan.result {
-            match objects.patch_json(binding.namespace(), binding.name(), patch).await {
-                Ok(written) => current = written,
-                // It changed meanwhile: the change brings it back.
-                Err(error) if matches!(code(&error), Some(404 | 409 | 422)) => return Ok(Retry::No),
-                Err(error) => verdict = Verdict::SchedulerError(words(&error)),
-            }
-        }
-        let now = time::now();
-        let written = crate::status::write(objects, &current, |object| {
-            let merge = plan.status(object, &verdict, &now)?;
-            let mut status = object.get("status").cloned().unwrap_or_else(|| serde_json::json!({}));
-            windlass_object::patch::apply_merge_patch(&mut status, merge.get("status")?);
-            Some(status)
-        });
-        if written.await? || plan.result.is_some() {
-            for event in &plan.events {
-                if event.warning {
-                    self.recorder.warning(binding, event.reason, event.message.clone());
-                    // Where its user looks. What went well is told once: an event is a write.
-                    self.recorder.warning(template(binding), event.reason, event.message.clone());
-                } else {
-                    self.recorder.normal(binding, event.reason, event.message.clone());
-                }
-            }
-        }
-        Ok(verdict.retry())
-    }
-}
-
-/// The object that a binding is for.
-fn template(binding: &Value) -> Reference {
-    let of = |field: &str| str_at(binding, &["spec", "resource", field]).to_owned();
-    Reference {
-        api_version: of("apiVersion"),
-        kind: of("kind"),
-        namespace: of("namespace"),
-        name: of("name"),
-        uid: of("uid"),
+    /// Events name the scheduler that they come from.
+    fn recorder(&self, scheduler: &str) -> Recorder {
+        let mut recorders = self.recorders.lock().unwrap_or_else(PoisonError::into_inner);
+        let recorder =
+            recorders.entry(scheduler.to_owned()).or_insert_with(|| self.context.recorder(scheduler));
+        recorder.clone()
     }
 }

@@ -5,7 +5,8 @@ mod placement;
 
 use serde_json::Value;
 use windlass_api::labels::{
-    DEFAULT_SCHEDULER, LABEL_BINDING_MANAGED_BY, LABEL_CLUSTER_POLICY_ID, LABEL_POLICY_ID,
+    ANNOTATION_AFFINITY_NAME, DEFAULT_SCHEDULER, LABEL_BINDING_MANAGED_BY, LABEL_CLUSTER_POLICY_ID,
+    LABEL_POLICY_ID,
 };
 use windlass_object::Meta;
 use windlass_object::path::{bool_at, get, i64_at, list_at, str_at};
@@ -52,21 +53,47 @@ impl Trigger {
     }
 }
 
-/// Whether a scheduler of this name handles a binding.
-pub fn is_handled(binding: &Value, scheduler_name: &str) -> bool {
-    let name = match str_at(binding, &["spec", "schedulerName"]) {
+/// The name of the scheduler that a binding asks for.
+pub fn scheduler_of(binding: &Value) -> &str {
+    match str_at(binding, &["spec", "schedulerName"]) {
         "" => DEFAULT_SCHEDULER,
         name => name,
-    };
-    name == scheduler_name
+    }
+}
+
+/// Whether a scheduler of this name handles a binding.
+pub fn is_handled(binding: &Value, scheduler_name: &str) -> bool {
+    scheduler_of(binding) == scheduler_name
         && !bool_at(binding, &["spec", "suspension", "scheduling"])
         && [LABEL_POLICY_ID, LABEL_CLUSTER_POLICY_ID, LABEL_BINDING_MANAGED_BY]
             .iter()
             .any(|key| binding.label(key).is_some_and(|value| !value.is_empty()))
 }
 
+/// The affinity group in force, empty if there was none yet. It is in an annotation that is written together with the
+/// clusters; the status, which follows, is believed where there is no annotation.
+pub fn observed_affinity(binding: &Value) -> &str {
+    binding
+        .annotation(ANNOTATION_AFFINITY_NAME)
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| str_at(binding, &["status", "schedulerObservingAffinityName"]))
+}
+
+/// Status and reason of the condition `Scheduled`.
+pub fn scheduled_condition(binding: &Value) -> Option<(&str, &str)> {
+    let conditions = list_at(binding, &["status", "conditions"]);
+    let found =
+        conditions.iter().find(|one| str_at(one, &["type"]) == windlass_api::conditions::SCHEDULED)?;
+    Some((str_at(found, &["status"]), str_at(found, &["reason"])))
+}
+
 /// What calls for a pass. `components` is gate `MultiplePodTemplatesScheduling`.
 pub fn trigger(binding: &Value, table: &ClusterTable, components: bool) -> Trigger {
+    trigger_of(binding, &Request::from_binding(binding), table, components)
+}
+
+/// The same for a binding that was read already.
+pub fn trigger_of(binding: &Value, request: &Request, table: &ClusterTable, components: bool) -> Trigger {
     if binding.is_deleting() {
         return Trigger::Deleting;
     }
@@ -76,8 +103,7 @@ pub fn trigger(binding: &Value, table: &ClusterTable, components: bool) -> Trigg
     if placement_changed(binding, placement) {
         return Trigger::PlacementChanged;
     }
-    let request = Request::from_binding(binding);
-    if replicas_changed(&request, components) {
+    if replicas_changed(request, components) {
         return Trigger::ReplicasChanged;
     }
     if request.fresh {
@@ -114,7 +140,7 @@ fn replicas_changed(request: &Request, components: bool) -> bool {
     }
 }
 
-/// Whether a change of a cluster, as it was or as it is, concerns a binding: its affinity is absent or matches, overflow
+/// The plain rule, against which the index of `needs` is tested: whether a change of a cluster, as it was or as it is, concerns a binding: its affinity is absent or matches, overflow
 /// affinities included. A binding that found no cluster is concerned by every change.
 pub fn concerns(binding: &Value, versions: &[&ClusterFacts]) -> bool {
     let request = Request::from_binding(binding);
@@ -139,8 +165,6 @@ pub fn concerns(binding: &Value, versions: &[&ClusterFacts]) -> bool {
 
 /// Whether the last pass found no cluster at all.
 fn found_nothing(binding: &Value) -> bool {
-    list_at(binding, &["status", "conditions"]).iter().any(|condition| {
-        str_at(condition, &["type"]) == windlass_api::conditions::SCHEDULED
-            && str_at(condition, &["reason"]) == windlass_api::conditions::REASON_NO_CLUSTER_FIT
-    })
+    scheduled_condition(binding)
+        .is_some_and(|(_, reason)| reason == windlass_api::conditions::REASON_NO_CLUSTER_FIT)
 }

@@ -24,7 +24,7 @@ pub fn placement_changed(binding: &Value, placement: &Value) -> bool {
     if PARTS.iter().any(|part| applied.get(part) != current.get(part)) {
         return true;
     }
-    let observed = str_at(binding, &["status", "schedulerObservingAffinityName"]);
+    let observed = super::observed_affinity(binding);
     if observed.is_empty() {
         return true;
     }

@@ -46,7 +46,7 @@ impl Cluster {
         &self.facts.name
     }
 
-    pub(super) fn difference(&self, other: &Self) -> ClusterFields {
+    pub(crate) fn difference(&self, other: &Self) -> ClusterFields {
         let mut changed = ClusterFields::NONE;
         let mut note = |differs: bool, group: ClusterFields| {
             if differs {

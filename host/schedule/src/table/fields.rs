@@ -33,6 +33,11 @@ impl ClusterFields {
         self.0 & other.0 == other.0
     }
 
+    /// Whether some group of `other` is in this set.
+    pub fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// Whether no group is in this set.
     pub fn is_empty(self) -> bool {
         self.0 == 0

@@ -1,4 +1,4 @@
-//! The six shipped plugins as native code, for tests only: production runs the components.
+//! The shipped plugins as native code, for tests only: production runs the components.
 
 use windlass_schedule::{
     BindingFields, BindingView, Bitmap, Candidates, Cluster, ClusterFields, ClusterId, ClusterTable,
@@ -12,6 +12,7 @@ struct Judged {
     name: &'static str,
     reads: Reads,
     judge: Judge,
+    reads: Reads,
 }
 
 impl Filter for Judged {
@@ -128,24 +129,50 @@ impl Score for ClusterLocality {
     }
 }
 
-/// The shipped profile.
-pub(crate) fn profile() -> Profile {
-    type Row = (&'static str, ClusterFields, BindingFields, Judge);
-    let own = BindingFields::OWN_TARGET;
-    let placed = ClusterFields::LABELS | ClusterFields::LOCATION;
-    let filters: [Row; 5] = [
-        ("APIEnablement", ClusterFields::APIS, own | BindingFields::KIND, api_enablement),
-        ("TaintToleration", ClusterFields::TAINTS, own | BindingFields::TOLERATIONS, taint_toleration),
-        ("ClusterAffinity", placed, BindingFields::AFFINITY, cluster_affinity),
-        ("SpreadConstraint", placed, BindingFields::SPREAD, spread_constraint),
-        ("ClusterEviction", ClusterFields::NONE, BindingFields::OWN_EVICTION, cluster_eviction),
+fn workload_affinity(binding: &BindingView, id: ClusterId, _: &Cluster) -> Option<String> {
+    if binding.targets(id) || binding.peers.affinity.iter().all(|peer| peer.contains(&id)) {
+        return None;
+    }
+    refuse("ResourceBinding with the same affinity group does not target this cluster")
+}
+
+fn workload_anti_affinity(binding: &BindingView, id: ClusterId, _: &Cluster) -> Option<String> {
+    if binding.targets(id) || !binding.peers.anti_affinity.iter().any(|peer| peer.contains(&id)) {
+        return None;
+    }
+    refuse("cluster already has workload with the same anti-affinity group")
+}
+
+fn filter(name: &str) -> Option<Judged> {
+    type B = BindingFields;
+    type C = ClusterFields;
+    let rows: [(&'static str, Judge, C, B); 7] = [
+        ("APIEnablement", api_enablement, C::APIS, B::KIND | B::OWN_TARGET),
+        ("TaintToleration", taint_toleration, C::TAINTS, B::TOLERATIONS | B::OWN_TARGET),
+        ("ClusterAffinity", cluster_affinity, C::LABELS | C::LOCATION, B::AFFINITY),
+        ("SpreadConstraint", spread_constraint, C::LABELS | C::LOCATION, B::SPREAD),
+        ("ClusterEviction", cluster_eviction, C::NONE, B::OWN_EVICTION),
+        ("WorkloadAffinity", workload_affinity, C::NONE, B::OWN_TARGET | B::PEERS),
+        ("WorkloadAntiAffinity", workload_anti_affinity, C::NONE, B::OWN_TARGET | B::PEERS),
     ];
-    let filter = |(name, clusters, binding, judge): Row| {
-        Stage::<dyn Filter>::required(Box::new(Judged { name, reads: Reads { clusters, binding }, judge }))
-    };
+    let (name, judge, clusters, binding) = rows.into_iter().find(|row| row.0 == name)?;
+    Some(Judged { name, judge, reads: Reads { clusters, binding } })
+}
+
+/// The profile of these filters; names that no fake has are left out.
+pub(crate) fn profile_of(filters: &[&str]) -> Profile {
     Profile {
-        filters: filters.into_iter().map(filter).collect(),
+        filters: filters
+            .iter()
+            .filter_map(|name| Some(Stage::<dyn Filter>::required(Box::new(filter(name)?))))
+            .collect(),
         scores: vec![Stage::<dyn Score>::required(Box::new(ClusterLocality))],
         ..Profile::default()
     }
+}
+
+/// The shipped profile.
+#[allow(dead_code, reason = "every test has its own copy of this module, and not every one uses all of it")]
+pub(crate) fn profile() -> Profile {
+    profile_of(&windlass_schedule::plugin::DEFAULT_FILTERS)
 }
