@@ -112,7 +112,8 @@ fn binding(dice: &mut Dice, name: &str) -> Value {
     if dice.below(3) == 0 {
         placement["clusterTolerations"] = json!([{"key": "k", "operator": "Exists"}]);
     }
-    placement["spreadConstraints"] = match dice.below(4) {
+    placement["spreadConstraints"] = match dice.below(5) {
+        2 => json!([{"spreadByLabel": "tier", "minGroups": 1, "maxGroups": 1}]),
         0 => {
             json!([{"spreadByField": "region", "minGroups": 1, "maxGroups": 2}, {"spreadByField": "cluster", "minGroups": 1, "maxGroups": 3}])
         }

@@ -12,7 +12,6 @@ struct Judged {
     name: &'static str,
     reads: Reads,
     judge: Judge,
-    reads: Reads,
 }
 
 impl Filter for Judged {
