@@ -6,6 +6,7 @@ use crate::kinds::{BINDINGS, CLUSTER_BINDINGS, PRIORITY_CLASSES};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use windlass_api::{events, names};
+use windlass_interpret::Replica;
 use windlass_object::meta::Meta;
 use windlass_object::patch::diff;
 use windlass_object::path::str_at;
@@ -134,13 +135,28 @@ impl Detector {
         }
     }
 
+    fn replicas(&self, template: &Value) -> Result<Option<Replica>, Error> {
+        let replica = compute(|| self.context.interpreters.interpret_replica(template));
+        let told = replica.inspect_err(|error| {
+            self.recorder.warning(template, events::GET_REPLICAS_FAILED, error.to_string());
+        });
+        Ok(told?)
+    }
+
     async fn facts(&self, template: &Value, policy: &Value) -> Result<Facts, Error> {
         let mut facts = Facts::default();
-        let replica = compute(|| self.context.interpreters.interpret_replica(template));
-        let replica = replica.inspect_err(|error| {
-            self.recorder.warning(template, events::GET_REPLICAS_FAILED, error.to_string());
-        })?;
-        if let Some(replica) = replica {
+        let mut components = None;
+        if self.context.options.gates.components {
+            let told = compute(|| self.context.interpreters.interpret_component(template));
+            components = told.inspect_err(|error| {
+                self.recorder.warning(template, events::GET_COMPONENTS_FAILED, error.to_string());
+            })?;
+        }
+        // What is made of components has no replicas of its own.
+        if let Some(components) = components {
+            facts.components =
+                components.iter().filter_map(|component| serde_json::to_value(component).ok()).collect();
+        } else if let Some(replica) = self.replicas(template)? {
             facts.replicas = i64::from(replica.replicas);
             facts.requirements =
                 replica.requirements.and_then(|requirements| serde_json::to_value(requirements).ok());

@@ -15,5 +15,6 @@ mod overriding;
 mod path;
 mod plugins;
 mod policies;
+mod profiles;
 mod scheduling;
 mod support;

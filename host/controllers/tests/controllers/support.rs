@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use windlass_apiserver::admission::{Admission, Denied, Operation, Review};
 use windlass_apiserver::identity::Identity;
 use windlass_apiserver::server::{Profile as ServerProfile, Server, ServerOptions};
-use windlass_controllers::scheduler::Decisions;
+use windlass_controllers::scheduler::{Build, Decisions, SchedulerPlugins};
 use windlass_controllers::{Context, Options};
 use windlass_interpret::{Chain, Interpreter};
 use windlass_members::Connector;
@@ -39,6 +39,8 @@ pub(crate) struct Setup {
     pub(crate) interpreters: Vec<Arc<dyn Interpreter>>,
     pub(crate) transform: Arc<dyn Transform>,
     pub(crate) profile: Profile,
+    /// Instead of the profile: whatever SchedulerProfiles ask for.
+    pub(crate) build: Option<Build>,
     pub(crate) options: Options,
 }
 
@@ -55,6 +57,7 @@ impl Setup {
             interpreters: SHIPPED.interpreters(),
             transform: Arc::new(SHIPPED.transformers()),
             profile: SHIPPED.profile(&DEFAULT_FILTERS, &DEFAULT_SCORES).expect("all shipped plugins"),
+            build: None,
             options,
         }
     }
@@ -100,7 +103,11 @@ impl Plane {
             Readiness::new(),
             setup.options,
         );
-        let decisions = windlass_controllers::start(&context, setup.profile).decisions;
+        let plugins = match setup.build {
+            Some(build) => SchedulerPlugins::Loaded(build),
+            None => setup.profile.into(),
+        };
+        let decisions = windlass_controllers::start(&context, plugins).decisions;
         let mut plane = Self { control, members: Vec::new(), decisions, server, shutdown, database };
         for number in 1..=setup.members {
             plane.join(&format!("member{number}"), &connector).await;
@@ -309,6 +316,7 @@ impl Cluster {
             "ResourceBinding" => ("work.karmada.io", "v1alpha2", "resourcebindings"),
             "ClusterResourceBinding" => ("work.karmada.io", "v1alpha2", "clusterresourcebindings"),
             "Work" => ("work.karmada.io", "v1alpha1", "works"),
+            "SchedulerProfile" => ("plugins.windlass.io", "v1alpha1", "schedulerprofiles"),
             "Namespace" => ("", "v1", "namespaces"),
             "ConfigMap" => ("", "v1", "configmaps"),
             "Service" => ("", "v1", "services"),
