@@ -96,7 +96,7 @@ impl Keeper {
     async fn follow(&self, change: Change) {
         let name = change.key.name.clone();
         let Some(object) = change.new else { return self.withdraw(&name) };
-        if !change.old.is_none_or(|old| old.generation() != object.generation()) {
+        if change.old.is_some_and(|old| old.generation() == object.generation()) {
             return;
         }
         let gates = self.scheduler.context.options.gates;
