@@ -33,7 +33,7 @@ pub(crate) async fn run(args: Explain) -> anyhow::Result<ExitCode> {
     };
     let mut driver = driver(&world, &bindings, settings)?;
     for binding in bindings {
-        let told = explain(&mut driver, &binding)?;
+        let told = explain(&mut driver, &binding, settings)?;
         match args.output {
             Output::Json => anstream::println!("{}", serde_json::to_string_pretty(&told.json(&driver))?),
             Output::Table => anstream::print!("{}", told.text(&driver)),
@@ -82,13 +82,13 @@ struct Told {
     plan: Plan,
 }
 
-fn explain(driver: &mut Driver, binding: &Arc<Value>) -> anyhow::Result<Told> {
+fn explain(driver: &mut Driver, binding: &Arc<Value>, settings: Settings) -> anyhow::Result<Told> {
     let key = key(binding);
     if binding.pointer("/spec/placement").is_none_or(Value::is_null) {
         bail!("{} {key} has no spec.placement: no policy has claimed its template", binding.kind());
     }
     let scheduler = decide::scheduler_of(binding);
-    let trigger = decide::trigger(binding, driver.table(), false);
+    let trigger = decide::trigger(binding, driver.table(), settings.gates.components);
     let left = if !decide::is_handled(binding, scheduler) {
         Some("it is suspended, or belongs to no policy: no scheduler places it".to_owned())
     } else {

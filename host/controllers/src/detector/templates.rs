@@ -144,9 +144,10 @@ impl Detector {
     }
 
     async fn facts(&self, template: &Value, policy: &Value) -> Result<Facts, Error> {
-        let mut facts = Facts::default();
+        let gates = self.context.options.gates;
+        let mut facts = Facts { affinity_groups: gates.workload_affinity, ..Facts::default() };
         let mut components = None;
-        if self.context.options.gates.components {
+        if gates.components {
             let told = compute(|| self.context.interpreters.interpret_component(template));
             components = told.inspect_err(|error| {
                 self.recorder.warning(template, events::GET_COMPONENTS_FAILED, error.to_string());
@@ -162,7 +163,7 @@ impl Detector {
                 replica.requirements.and_then(|requirements| serde_json::to_value(requirements).ok());
         }
         let class = str_at(policy, &["spec", "schedulePriority", "priorityClassName"]);
-        if !class.is_empty() && self.context.options.gates.priorities {
+        if !class.is_empty() && gates.priorities {
             let found = self.context.objects(&PRIORITY_CLASSES).get("", class).await?;
             let Some(found) = found else {
                 let policy = names::namespaced(policy.namespace(), policy.name());

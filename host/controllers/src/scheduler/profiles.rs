@@ -2,21 +2,20 @@
 //! operator started without one the standard set. A profile that can't be had says so, and the last good one stays.
 
 use super::Scheduler;
+use crate::context::Context;
 use crate::kinds::SCHEDULER_PROFILES;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use tokio::sync::watch;
 use windlass_api::{conditions, events};
 use windlass_object::condition::{self, Condition};
+use windlass_object::gvk::Gvk;
 use windlass_object::meta::Meta;
 use windlass_object::time;
 use windlass_runtime::{Change, Handle};
 use windlass_schedule::Profile;
 use windlass_schedule::profile::ProfileSpec;
-
-/// How long schedulers wait for the first list of profiles. A control plane without the kind has none.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Makes a profile of loaded plugins, with instances of its own; else says what is missing or wrong.
 pub type Build = Arc<dyn Fn(&ProfileSpec) -> Result<Profile, String> + Send + Sync>;
@@ -36,9 +35,10 @@ impl From<Profile> for SchedulerPlugins {
 }
 
 /// Keeps profiles as the objects say.
-#[derive(Clone)]
 pub(super) struct Profiles {
-    handle: Handle,
+    context: Context,
+    /// Whether the objects that there were at the start are in force.
+    read: watch::Receiver<bool>,
 }
 
 struct Keeper {
@@ -52,7 +52,7 @@ impl Profiles {
     /// Gives the schedulers their standard plugins, then follows the objects.
     pub(super) fn start(scheduler: &Scheduler, plugins: SchedulerPlugins) -> Self {
         let context = &scheduler.context;
-        let handle = context.informers.watch(&*SCHEDULER_PROFILES);
+        let (done, read) = watch::channel(false);
         let build = match plugins {
             SchedulerPlugins::Loaded(build) => build,
             SchedulerPlugins::Fixed(profile) => {
@@ -60,7 +60,8 @@ impl Profiles {
                 if let Some(first) = names.first() {
                     scheduler.desk.with(|driver, _| driver.set_profile(first, *profile));
                 }
-                return Self { handle };
+                done.send_replace(true);
+                return Self { context: context.clone(), read };
             }
         };
         let keeper = Keeper { scheduler: scheduler.clone(), build, running: Mutex::default() };
@@ -70,29 +71,42 @@ impl Profiles {
                 tracing::error!(scheduler = name, why, "the standard plugins can't be had");
             }
         }
-        let mut changes = handle.subscribe();
+        let handle = context.informers.watch(&*SCHEDULER_PROFILES);
         let token = context.shutdown.token();
         context.shutdown.spawn(async move {
-            loop {
-                let change = tokio::select! {
-                    () = token.cancelled() => return,
-                    change = changes.recv() => change,
-                };
-                let Some(change) = change else { return };
-                keeper.follow(change).await;
+            tokio::select! {
+                () = token.cancelled() => {}
+                () = keeper.keep(&handle, &done) => {}
             }
         });
-        Self { handle }
+        Self { context: context.clone(), read }
     }
 
-    /// Waits until the profiles that there are have been read.
+    /// Waits until the profiles that there are are in force: until then nothing may be decided. A control plane that
+    /// doesn't serve the kind has none.
     pub(super) async fn synced(&self) {
-        // Without the kind there is nothing to wait for.
-        let _ = tokio::time::timeout(PATIENCE, self.handle.synced()).await;
+        self.context.apis.ready().await;
+        let kind = Gvk::new(&SCHEDULER_PROFILES.group, &SCHEDULER_PROFILES.version, "SchedulerProfile");
+        if self.context.apis.table().resolve(&kind).is_some() {
+            // The sender ends with the process.
+            let _ = self.read.clone().wait_for(|read| *read).await;
+        }
     }
 }
 
 impl Keeper {
+    async fn keep(&self, handle: &Handle, done: &watch::Sender<bool>) {
+        let mut changes = handle.subscribe();
+        handle.synced().await;
+        while let Ok(change) = changes.try_recv() {
+            self.follow(change).await;
+        }
+        done.send_replace(true);
+        while let Some(change) = changes.recv().await {
+            self.follow(change).await;
+        }
+    }
+
     async fn follow(&self, change: Change) {
         let name = change.key.name.clone();
         let Some(object) = change.new else { return self.withdraw(&name) };
