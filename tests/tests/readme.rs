@@ -71,8 +71,6 @@ fn shell(kubectl: &Kubectl, command: &str) -> Command {
     let program = kubectl_path();
     let mut path = OsString::from(program.parent().unwrap());
     path.push(":");
-    path.push(support::binary().parent().unwrap());
-    path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
     let mut shell = Command::new("bash");
     shell.args(["-c", command]).current_dir(root()).env("PATH", path);
