@@ -34,6 +34,14 @@ pub(crate) enum Command {
     ///
     /// Prints how to reach it with kubectl, then serves until Ctrl-C. Without --data-dir everything is kept in
     /// memory and gone at the end; with it, whatever was acknowledged survives a crash, and the next start goes on.
+    ///
+    /// Simulated members misbehave on demand, while they run:
+    ///
+    ///     kubectl annotate cluster member2 simulator.windlass.io/fault=gone
+    ///     kubectl annotate cluster member2 simulator.windlass.io/fault-
+    ///
+    /// Faults are not-ready, slow (or slow=500ms, slow=3s), refusing and gone.
+    #[command(verbatim_doc_comment)]
     Up(Up),
     /// Let a real cluster join a running control plane (Push mode).
     ///
@@ -131,7 +139,7 @@ pub(crate) struct Join {
 /// Arguments of `windlass bench`.
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// Which: start, plugins, propagate (-configmaps, -deployments), members; all without.
+    /// Which: start, plugins, propagate (-configmaps, -deployments), follow, members; all without.
     pub(crate) names: Vec<String>,
     /// What is printed to standard output.
     #[arg(long, value_enum, default_value_t = Output::Table)]

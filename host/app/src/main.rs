@@ -4,6 +4,7 @@ mod admission;
 mod bench;
 mod cli;
 mod components;
+mod faults;
 mod fleet;
 mod join;
 mod meter;

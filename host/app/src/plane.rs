@@ -134,6 +134,7 @@ impl Plane {
             readiness.clone(),
             windlass_controllers::Options::default(),
         );
+        crate::faults::follow(&context, &members);
         let running = windlass_controllers::start(&context, profile);
         crate::metrics::register(&metrics, plugins, meter.clone());
         let admin = admin::serve(options.admin, metrics, readiness.clone(), &shutdown)

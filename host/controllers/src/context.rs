@@ -1,12 +1,16 @@
 //! What every controller is handed.
 
+use crate::ahead::Ahead;
 use crate::apis::Apis;
+use crate::dependencies::Dependents;
 use crate::kinds::Kinds;
+use crate::unanswered::Unanswered;
 use kube::Client;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use windlass_interpret::Chain;
 use windlass_members::Connector;
@@ -14,7 +18,7 @@ use windlass_object::gvk::{Gvk, Gvr};
 use windlass_policy::Transform;
 use windlass_runtime::admin::Readiness;
 use windlass_runtime::events::Recorder;
-use windlass_runtime::{Action, Informers, Objects, Queue, Shutdown};
+use windlass_runtime::{Action, Handle, Informers, ObjectKey, Objects, Queue, Shutdown};
 
 /// What operators may set.
 #[derive(Clone, Debug)]
@@ -69,6 +73,14 @@ pub struct Context {
     pub readiness: Readiness,
     /// What operators have set.
     pub options: Options,
+    /// Our own writes that informers don't show yet.
+    pub(crate) ahead: Ahead,
+    /// Works that wait for their member's answer.
+    pub(crate) unanswered: Unanswered,
+    /// Bindings that depend on templates.
+    pub(crate) dependents: Dependents,
+    /// Informers on what may be a template; the detector keeps them.
+    pub(crate) templates: Arc<RwLock<HashMap<Gvr, Handle>>>,
 }
 
 impl Context {
@@ -85,6 +97,10 @@ impl Context {
         let informers = Informers::new(control.clone());
         let kinds = Kinds::new(&informers);
         let apis = Apis::new(control.clone(), &kinds.definitions, &shutdown);
+        let ahead = Ahead::default();
+        for handle in [&kinds.bindings, &kinds.cluster_bindings, &kinds.works] {
+            ahead.follow(handle);
+        }
         Self {
             control,
             informers,
@@ -96,6 +112,10 @@ impl Context {
             shutdown,
             readiness,
             options,
+            ahead,
+            unanswered: Unanswered::default(),
+            dependents: Dependents::default(),
+            templates: Arc::default(),
         }
     }
 
@@ -136,6 +156,11 @@ impl Context {
         });
     }
 
+    /// The informer on templates of a kind, if it is watched.
+    pub(crate) fn template_informer(&self, gvr: &Gvr) -> Option<Handle> {
+        self.templates.read().unwrap_or_else(PoisonError::into_inner).get(gvr).cloned()
+    }
+
     /// A template, from its informer if there is one, else from the server.
     ///
     /// # Errors
@@ -146,15 +171,10 @@ impl Context {
         let Some(served) = self.apis.table().resolve(&gvk).cloned() else {
             return Err(TemplateError::NotServed(gvk));
         };
-        let handle =
-            self.informers.running().into_iter().find(|scope| {
-                scope.gvr == served.gvr && scope.namespace.is_empty() && scope.labels.is_empty()
-            });
-        if let Some(scope) = handle {
-            let informer = self.informers.watch(scope);
-            if let Some(found) = informer.get(text("namespace"), text("name")) {
-                return Ok(Some(found));
-            }
+        if let Some(handle) = self.template_informer(&served.gvr)
+            && let Some(found) = self.ahead.get(&handle, &ObjectKey::new(text("namespace"), text("name")))
+        {
+            return Ok(Some(found));
         }
         let found = self.objects(&served.gvr).get(text("namespace"), text("name")).await;
         Ok(found.map_err(TemplateError::Server)?.map(Arc::new))

@@ -1,6 +1,7 @@
 //! `windlass bench`: measures this binary on this machine. Each bench says what it did and prints one table.
 
 mod figures;
+mod follow;
 mod plugins;
 mod propagate;
 mod start;
@@ -10,7 +11,8 @@ use anyhow::bail;
 use std::process::ExitCode;
 
 /// All benches, in order.
-const NAMES: [&str; 5] = ["start", "plugins", "propagate-configmaps", "propagate-deployments", "members"];
+const NAMES: [&str; 6] =
+    ["start", "plugins", "propagate-configmaps", "propagate-deployments", "follow", "members"];
 
 /// Runs the benches that were named (also by the first word of a name), or all. Each of several runs in a process of
 /// its own, so that none pays for the memory of those before it.
@@ -25,6 +27,7 @@ pub(crate) async fn run(args: Bench) -> anyhow::Result<ExitCode> {
         "start" => start::start().await?,
         "members" => start::members().await?,
         "plugins" => plugins::run()?,
+        "follow" => follow::run().await?,
         "propagate-configmaps" => propagate::run(propagate::What::ConfigMaps).await?,
         _ => propagate::run(propagate::What::Deployments).await?,
     };

@@ -100,7 +100,7 @@ impl Controller {
             "" => (&self.context.kinds.cluster_bindings, &*CLUSTER_BINDINGS),
             _ => (&self.context.kinds.bindings, &*BINDINGS),
         };
-        let Some(binding) = handle.get_key(&key) else { return Ok(Action::Done) };
+        let Some(binding) = self.context.ahead.get(handle, &key) else { return Ok(Action::Done) };
         let writer = Writer { context: &self.context };
         let id = binding.label(work::binding_label(&binding)).unwrap_or_default();
         let works = self.context.kinds.works.by_index(BY_ID, id);

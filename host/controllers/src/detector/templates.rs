@@ -1,18 +1,19 @@
 //! One template: detect, claim, interpret, write the binding.
 
+use super::inbox::Cause;
 use super::{Detector, Error, TemplateKey};
 use crate::context::compute;
 use crate::kinds::{BINDINGS, CLUSTER_BINDINGS, PRIORITY_CLASSES};
-use serde_json::{Value, json};
+use crate::patches::guarded;
+use serde_json::Value;
 use std::sync::Arc;
 use windlass_api::{events, names};
 use windlass_object::meta::Meta;
-use windlass_object::patch::diff;
 use windlass_object::path::str_at;
 use windlass_policy::binding::{self, Facts};
 use windlass_policy::{Catalog, Claim, Detection, Patch, Scope, claim, detect};
-use windlass_runtime::objects::{code, is_already_exists};
-use windlass_runtime::{Action, Objects};
+use windlass_runtime::objects::code;
+use windlass_runtime::{Action, ObjectKey, Objects};
 
 /// The policies of a moment, held so that a catalog can borrow them.
 struct Policies {
@@ -25,12 +26,23 @@ struct Policies {
 /// How often a binding's write is tried again at once when somebody else was faster.
 const ATTEMPTS: usize = 5;
 
+/// What a binding's write rests on: that it is the one that was read, with what we last put into it. What the scheduler
+/// and others write is no conflict.
+const GUARDS: [&str; 2] = ["/metadata/uid", "/spec/resource/resourceVersion"];
+
 impl Detector {
     pub(super) async fn template(self, key: TemplateKey) -> Result<Action, Error> {
-        let Some(template) = self.read(&key).await? else {
-            self.waiting().retain(|held| {
-                !(held.gvk == key.gvk && held.namespace == key.namespace && held.name == key.name)
-            });
+        let cause = self.templates.take(&key);
+        let outcome = self.look(&key, cause).await;
+        if outcome.is_err() {
+            self.templates.note(&key, cause);
+        }
+        outcome
+    }
+
+    async fn look(&self, key: &TemplateKey, cause: Cause) -> Result<Action, Error> {
+        let Some(template) = self.read(key).await? else {
+            self.waiting().remove(key);
             return Ok(Action::Done);
         };
         if template.is_deleting() {
@@ -44,10 +56,9 @@ impl Detector {
             overrides: &overrides,
             cluster_overrides: &cluster_overrides,
         };
-        let plain = TemplateKey { own: false, ..key.clone() };
         match detect::detect(&template, &catalog) {
             Detection::TakenAway => {
-                self.waiting().remove(&plain);
+                self.waiting().remove(key);
                 Ok(Action::Done)
             }
             Detection::StaleClaim { claim, release } | Detection::NoLongerSelected { claim, release } => {
@@ -62,12 +73,16 @@ impl Detector {
                 name,
             }),
             Detection::NoMatch => {
-                self.waiting().insert(plain);
+                self.waiting().insert(key.clone());
                 Ok(Action::Done)
             }
             Detection::Apply { policy, claim, lazy } => {
-                self.waiting().remove(&plain);
-                let applied = self.apply(&template, policy, claim, lazy && key.own).await;
+                self.waiting().remove(key);
+                let own = cause == Cause::Own;
+                if own && claim.is_none() && self.is_bound(&template) {
+                    return Ok(Action::Done);
+                }
+                let applied = self.apply(&template, policy, claim, lazy && own).await;
                 if let Err(error) = &applied {
                     let message = format!("Apply policy({}) failed: {error}", policy.name());
                     self.recorder.warning(&*template, events::APPLY_POLICY_FAILED, message);
@@ -109,8 +124,7 @@ impl Detector {
     ) -> Result<Action, Error> {
         let mut current = template.clone();
         if let Some(patch) = patch {
-            let objects = self.objects_of(&current)?;
-            current = Arc::new(write(&objects, &current, &patch).await?);
+            current = self.claim(&current, &patch).await?;
         }
         if activates_nothing {
             return Ok(Action::Done);
@@ -123,6 +137,25 @@ impl Detector {
             self.recorder.normal(&*current, events::APPLY_POLICY_SUCCEED, message);
         }
         Ok(Action::Done)
+    }
+
+    /// Writes a claim; gives the template as it is then.
+    pub(super) async fn claim(&self, template: &Value, patch: &Patch) -> Result<Arc<Value>, Error> {
+        let answer = write(&self.objects_of(template)?, template, patch).await?;
+        Ok(match self.watches.of(&template.gvk()) {
+            Some(handle) => self.context.ahead.note(&handle, answer),
+            None => Arc::new(answer),
+        })
+    }
+
+    /// The template's binding was made of this very version: then our own change of the template has nothing new.
+    fn is_bound(&self, template: &Value) -> bool {
+        self.binding_of(template).is_some_and(|binding| {
+            let of = |field: &str| str_at(&binding, &["spec", "resource", field]).to_owned();
+            !binding.is_deleting()
+                && (of("uid"), of("resourceVersion"))
+                    == (template.uid().to_owned(), template.resource_version().to_owned())
+        })
     }
 
     pub(super) fn objects_of(&self, object: &Value) -> Result<Objects, Error> {
@@ -165,21 +198,21 @@ impl Detector {
         };
         let objects = self.context.objects(gvr);
         let (namespace, name) = (desired.namespace().to_owned(), desired.name().to_owned());
-        let mut existing = handle.get(&namespace, &name);
+        let mut existing = self.context.ahead.get(handle, &ObjectKey::of(&desired));
         for attempt in 0..ATTEMPTS {
             let Some(merged) = binding::merge(existing.as_deref(), desired.clone())? else {
                 return Ok(false);
             };
             let written = match &existing {
                 None => objects.create(&merged).await,
-                Some(held) => objects.patch_json(&namespace, &name, &guarded(held, &merged)).await,
+                Some(held) => objects.patch_json(&namespace, &name, &guarded(held, &merged, &GUARDS)).await,
             };
             match written {
-                Ok(_) => return Ok(true),
-                Err(error)
-                    if attempt + 1 < ATTEMPTS
-                        && (is_already_exists(&error) || matches!(code(&error), Some(404 | 409 | 422))) =>
-                {
+                Ok(answer) => {
+                    self.context.ahead.note(handle, answer);
+                    return Ok(true);
+                }
+                Err(error) if attempt + 1 < ATTEMPTS && matches!(code(&error), Some(404 | 409 | 422)) => {
                     existing = objects.get(&namespace, &name).await?.map(Arc::new);
                 }
                 Err(error) => return Err(error.into()),
@@ -214,11 +247,10 @@ impl Detector {
     }
 
     pub(super) fn binding_of(&self, template: &Value) -> Option<Arc<Value>> {
+        let kinds = &self.context.kinds;
+        let handle = if template.namespace().is_empty() { &kinds.cluster_bindings } else { &kinds.bindings };
         let name = names::binding(template.kind(), template.name());
-        match template.namespace() {
-            "" => self.context.kinds.cluster_bindings.get("", &name),
-            namespace => self.context.kinds.bindings.get(namespace, &name),
-        }
+        self.context.ahead.get(handle, &ObjectKey::new(template.namespace(), name))
     }
 }
 
@@ -227,16 +259,6 @@ impl Policies {
         let all = [&self.policies, &self.cluster_policies, &self.overrides, &self.cluster_overrides];
         all.map(|list| list.iter().map(AsRef::as_ref).collect())
     }
-}
-
-/// The difference, over the generation that it was worked out from.
-fn guarded(held: &Value, merged: &Value) -> Value {
-    let mut operations =
-        vec![json!({"op": "test", "path": "/metadata/generation", "value": held.generation()})];
-    if let Value::Array(rest) = diff(held, merged) {
-        operations.extend(rest);
-    }
-    Value::Array(operations)
 }
 
 /// Carries a patch out; an object that is gone, or is another's by now, is no error.

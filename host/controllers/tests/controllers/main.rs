@@ -11,9 +11,11 @@
 
 mod interpreters;
 mod members;
+mod meter;
 mod overriding;
 mod path;
 mod plugins;
 mod policies;
 mod scheduling;
 mod support;
+mod writes;

@@ -1,0 +1,115 @@
+//! How many writes a template costs, and that controllers don't get into each other's way.
+
+use crate::meter::{Kind, since};
+use crate::support::{Plane, Setup, deployment, onto, policy, settings, shop};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use windlass_object::condition;
+use windlass_object::path::{i64_at, list_at};
+
+/// So long nothing must have been written for the plane to be at rest: longer than anything waits for company.
+const REST: Duration = Duration::from_secs(1);
+
+/// The bounds for a ConfigMap and a Deployment in three members, without the user's own create.
+const CONFIG_MAP: usize = 13;
+const DEPLOYMENT: usize = 21;
+
+type Counts = BTreeMap<Kind, usize>;
+
+/// Waits until nothing is written any more; gives what has been.
+async fn rest(plane: &Plane) -> Counts {
+    let mut last = plane.meter.read();
+    loop {
+        tokio::time::sleep(REST).await;
+        let now = plane.meter.read();
+        if now == last {
+            return now;
+        }
+        last = now;
+    }
+}
+
+async fn plane() -> (Plane, Counts) {
+    let plane = Setup::shipped(3).start().await;
+    let members = onto(&["member1", "member2", "member3"]);
+    plane.control.create(shop()).await;
+    plane.control.create(policy("settings", ("v1", "ConfigMap", ""), members.clone())).await;
+    plane.control.create(policy("web", ("apps/v1", "Deployment", ""), members)).await;
+    for member in ["member1", "member2", "member3"] {
+        plane.copy(member, "Namespace", "shop", "there", |_| true).await;
+    }
+    let counts = rest(&plane).await;
+    (plane, counts)
+}
+
+fn is_applied(binding: &Value) -> bool {
+    condition::is_true(condition::of(binding), "FullyApplied")
+        && list_at(binding, &["status", "aggregatedStatus"]).len() == 3
+}
+
+fn refused(counts: &Counts) -> Vec<(&Kind, &usize)> {
+    counts.iter().filter(|((_, refused), _)| *refused).collect()
+}
+
+fn total(counts: &Counts) -> usize {
+    counts.values().sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_template_costs_few_writes() {
+    let (plane, before) = plane().await;
+    plane.control.create(settings("one")).await;
+    plane.object("ResourceBinding", "shop/one-configmap", "applied", is_applied).await;
+    let after = rest(&plane).await;
+    let writes = since(&before, &after);
+    assert!(refused(&writes).is_empty(), "{writes:#?}");
+    assert!(total(&writes) <= CONFIG_MAP, "{}: {writes:#?}", total(&writes));
+
+    let before = after;
+    plane.control.create(deployment("one", 2)).await;
+    plane
+        .object("Deployment", "shop/one", "6 ready", |web| {
+            i64_at(web, &["status", "readyReplicas"]) == Some(6)
+        })
+        .await;
+    let after = rest(&plane).await;
+    let writes = since(&before, &after);
+    assert!(refused(&writes).is_empty(), "{writes:#?}");
+    assert!(total(&writes) <= DEPLOYMENT, "{}: {writes:#?}", total(&writes));
+
+    // Looking again at everything writes nothing.
+    let before = after;
+    for binding in ["one-configmap", "one-deployment"] {
+        let touch = json!({"metadata": {"annotations": {"test.windlass.io/touched": "yes"}}});
+        plane.control.patch("ResourceBinding", &format!("shop/{binding}"), touch).await;
+    }
+    assert_eq!(since(&before, &rest(&plane).await), Counts::new());
+}
+
+/// Many at once, changed while they are on their way: whatever the order of things, nobody writes over what has changed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_write_is_refused() {
+    const MANY: usize = 40;
+    let (plane, before) = plane().await;
+    let names: Vec<String> = (0..MANY).map(|number| format!("many{number}")).collect();
+    futures::future::join_all(names.iter().map(async |name| {
+        plane.control.create(settings(name)).await;
+        plane.control.create(deployment(name, 1)).await;
+        plane.control.patch("Deployment", &format!("shop/{name}"), json!({"spec": {"replicas": 2}})).await;
+        plane.control.patch("ConfigMap", &format!("shop/{name}"), json!({"data": {"currency": "CHF"}})).await;
+    }))
+    .await;
+    for name in &names {
+        let at = format!("shop/{name}");
+        plane
+            .object("Deployment", &at, "6 ready", |web| i64_at(web, &["status", "readyReplicas"]) == Some(6))
+            .await;
+        plane.object("ResourceBinding", &format!("{at}-configmap"), "applied", is_applied).await;
+        plane
+            .copy("member3", "ConfigMap", &at, "changed", |copy| copy["data"]["currency"] == json!("CHF"))
+            .await;
+    }
+    let writes = since(&before, &rest(&plane).await);
+    assert!(refused(&writes).is_empty(), "{writes:#?}");
+}
