@@ -13,8 +13,17 @@ const ATTEMPTS: usize = 5;
 /// The field that is shared.
 const CONDITIONS: &str = "conditions";
 
+/// How a condition is added that the object didn't have when it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Added {
+    /// Only if the list is as it was read: the writer may have added it already, and not know.
+    Once,
+    /// Whatever others do to the list: the writer knows what it has written itself (see [`crate::ahead`]).
+    Anyway,
+}
+
 /// A JSON Patch that brings an object's status to `fresh`; nothing if it is there.
-pub(crate) fn patch(object: &Value, fresh: &Value) -> Option<Value> {
+pub(crate) fn patch(object: &Value, fresh: &Value, added: Added) -> Option<Value> {
     let empty = json!({});
     let held = object.get("status").unwrap_or(&empty);
     let (Some(before), Some(after)) = (held.as_object(), fresh.as_object()) else { return None };
@@ -32,7 +41,7 @@ pub(crate) fn patch(object: &Value, fresh: &Value) -> Option<Value> {
         match (before.get(field), value) {
             (Some(held), value) if held == value => {}
             (Some(Value::Array(held)), Value::Array(wanted)) if field == CONDITIONS => {
-                operations.extend(entries(held, wanted));
+                operations.extend(entries(held, wanted, added));
             }
             _ => operations.push(json!({"op": "add", "path": path(field), "value": value})),
         }
@@ -45,7 +54,7 @@ pub(crate) fn patch(object: &Value, fresh: &Value) -> Option<Value> {
 
 /// Conditions that have changed, each over its own type alone: others may change theirs meanwhile. Only a new one, or
 /// one that goes, is written over the list that was read.
-fn entries(held: &[Value], wanted: &[Value]) -> Vec<Value> {
+fn entries(held: &[Value], wanted: &[Value], added: Added) -> Vec<Value> {
     const LIST: &str = "/status/conditions";
     let type_ = |entry: &Value| entry.get("type").cloned().unwrap_or_default();
     let over_all = json!({"op": "test", "path": LIST, "value": held});
@@ -61,7 +70,9 @@ fn entries(held: &[Value], wanted: &[Value]) -> Vec<Value> {
         operations.push(json!({"op": "replace", "path": format!("{LIST}/{place}"), "value": new}));
     }
     if !fresh.is_empty() {
-        operations.insert(0, over_all);
+        if added == Added::Once {
+            operations.insert(0, over_all);
+        }
         operations
             .extend(fresh.iter().map(|new| json!({"op": "add", "path": format!("{LIST}/-"), "value": new})));
     }
@@ -78,7 +89,7 @@ pub(crate) async fn write(
     object: &Value,
     compute: impl FnMut(&Value) -> Option<Value>,
 ) -> Result<bool, kube::Error> {
-    Ok(written(objects, object, compute).await?.is_some())
+    Ok(written(objects, object, Added::Once, compute).await?.is_some())
 }
 
 /// As [`write`]; gives the server's answer.
@@ -88,11 +99,12 @@ pub(crate) async fn write(
 pub(crate) async fn written(
     objects: &Objects,
     object: &Value,
+    added: Added,
     mut compute: impl FnMut(&Value) -> Option<Value>,
 ) -> Result<Option<Value>, kube::Error> {
     let mut current = object.clone();
     for attempt in 0..ATTEMPTS {
-        let Some(patch) = compute(&current).and_then(|fresh| patch(&current, &fresh)) else {
+        let Some(patch) = compute(&current).and_then(|fresh| patch(&current, &fresh, added)) else {
             return Ok(None);
         };
         match objects.patch_status_json(current.namespace(), current.name(), &patch).await {
@@ -119,11 +131,11 @@ mod tests {
     fn only_differences_and_only_over_what_was_read() {
         let mut object = json!({"metadata": {"uid": "u"}, "status": {"conditions": [1], "a": 1, "gone": 2}});
         let fresh = json!({"conditions": [1, 2], "a": 1, "b": 3});
-        let patch = patch(&object, &fresh).unwrap();
+        let patch = patch(&object, &fresh, Added::Once).unwrap();
         apply_json_patch(&mut object, &patch).unwrap();
         assert_eq!(object["status"], fresh);
         assert!(apply_json_patch(&mut object, &patch).is_err(), "the list has changed");
-        assert_eq!(super::patch(&object, &fresh), None);
+        assert_eq!(super::patch(&object, &fresh, Added::Once), None);
     }
 
     #[test]
@@ -132,14 +144,23 @@ mod tests {
         let object = |one: &str, other: &str| json!({"metadata": {"uid": "u"}, "status": {"conditions": [entry("One", one), entry("Other", other)]}});
         let read = object("False", "False");
         let mut live = object("True", "False");
-        let patch = patch(&read, &object("False", "True")["status"]).unwrap();
+        let patch = patch(&read, &object("False", "True")["status"], Added::Once).unwrap();
         apply_json_patch(&mut live, &patch).unwrap();
         assert_eq!(live, object("True", "True"));
         // One that is no longer where it was is not written over.
         live["status"]["conditions"] = json!([entry("Other", "False")]);
         assert!(apply_json_patch(&mut live, &patch).is_err());
+        // A new one is added whatever became of the others, if its writer knows that it is new.
+        let more =
+            json!({"conditions": [entry("One", "False"), entry("Other", "False"), entry("New", "True")]});
+        let mut live = object("True", "True");
+        assert!(apply_json_patch(&mut live, &super::patch(&read, &more, Added::Once).unwrap()).is_err());
+        apply_json_patch(&mut live, &super::patch(&read, &more, Added::Anyway).unwrap()).unwrap();
+        let wanted = json!([entry("One", "True"), entry("Other", "True"), entry("New", "True")]);
+        assert_eq!(live["status"]["conditions"], wanted);
         // One that goes takes the whole list along.
-        let less = super::patch(&read, &json!({"conditions": [entry("Other", "False")]})).unwrap();
+        let less =
+            super::patch(&read, &json!({"conditions": [entry("Other", "False")]}), Added::Once).unwrap();
         let mut live = read.clone();
         apply_json_patch(&mut live, &less).unwrap();
         assert_eq!(live["status"]["conditions"], json!([entry("Other", "False")]));

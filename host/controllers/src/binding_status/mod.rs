@@ -6,6 +6,7 @@ mod plan;
 
 use crate::context::{Context, TemplateError, compute};
 use crate::kinds::{BINDINGS, BY_ID, CLUSTER_BINDINGS};
+use crate::status::Added;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -124,7 +125,9 @@ impl Controller {
             }
         }
         self.untold().remove(&key);
-        if let Some(answer) = crate::status::written(&self.context.objects(gvr), &binding, fresh).await? {
+        if let Some(answer) =
+            crate::status::written(&self.context.objects(gvr), &binding, Added::Anyway, fresh).await?
+        {
             self.context.ahead.note(handle, answer);
         }
         self.template(&binding, &items).await?;

@@ -87,6 +87,10 @@ impl Detector {
             .collect();
         let waiting: Vec<&Value> = waiting.iter().map(|(_, template)| template.as_ref()).collect();
         let change = detect::on_policy_change(&policy, &claimed, &waiting);
+        if self.has_found_objects(&key, &policy, &change) {
+            self.preempt(&policy).await?;
+            return Ok(Action::Done);
+        }
         let cause = if is_lazy(&policy) { Cause::Own } else { Cause::Foreign };
         for template in change.requeue.iter().chain(&change.wake) {
             self.templates.add(TemplateKey::of(template), cause, queue::INITIAL);

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use windlass_object::meta::Meta;
 use windlass_runtime::ObjectKey;
 
@@ -22,7 +23,10 @@ struct Entry {
     uid: String,
     generation: i64,
     copies: Vec<Copy>,
+    /// The Work's status says all that they say.
     reported: bool,
+    /// When it was written last.
+    told: Option<Instant>,
 }
 
 /// Works by key. Clones are handles to the same.
@@ -52,6 +56,7 @@ impl Known {
             generation: work.generation(),
             copies: copies.collect(),
             reported: false,
+            told: self.of(work, |entry| entry.told).flatten(),
         };
         self.entries().insert(ObjectKey::of(work), entry);
     }
@@ -59,8 +64,13 @@ impl Known {
     /// The Work's status says all that these objects say.
     pub(super) fn reported(&self, work: &Value) {
         if let Some(entry) = self.entries().get_mut(&ObjectKey::of(work)) {
-            entry.reported = true;
+            (entry.reported, entry.told) = (true, Some(Instant::now()));
         }
+    }
+
+    /// How long ago this generation's status was told last.
+    pub(super) fn since_report(&self, work: &Value) -> Option<Duration> {
+        self.of(work, |entry| entry.told.map(|when| when.elapsed()))?
     }
 
     /// Nothing is known any more.
@@ -130,7 +140,9 @@ mod tests {
         known.applied(&work(1), &[live("5", 2, 0)]);
         assert!(known.is_applied(&work(1)) && !known.is_applied(&work(2)));
         assert!(!known.is_as_reported(&work(1), &[Some(live("5", 2, 0))]), "not reported yet");
+        assert_eq!(known.since_report(&work(1)), None);
         known.reported(&work(1));
+        assert!(known.since_report(&work(1)).is_some() && known.since_report(&work(2)).is_none());
         assert!(known.is_as_reported(&work(1), &[Some(live("5", 2, 0))]));
         for other in [Some(live("6", 2, 2)), None] {
             assert!(!known.is_as_reported(&work(1), &[other]));

@@ -31,6 +31,9 @@ use windlass_runtime::{Action, ObjectKey, Queue};
 /// What a member reports right after a write is gathered for so long, and written with the conditions.
 const GATHER: Duration = Duration::from_millis(25);
 
+/// How often the statuses of a Work's copies are told while they change: a workload that starts tells of each pod.
+const RESPITE: Duration = Duration::from_millis(300);
+
 /// The pauses of a Work that fails: the first, and the longest. Nobody tells when a member would take what it refuses.
 const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_secs(60)];
 
@@ -197,6 +200,10 @@ impl Controller {
             self.known.applied(work, &live);
             if wrote && self.tells_more(manifests) {
                 return Ok(Action::After(GATHER, "the member's answer is gathered"));
+            }
+            let left = RESPITE.saturating_sub(self.known.since_report(work).unwrap_or(RESPITE));
+            if !wrote && !left.is_zero() {
+                return Ok(Action::After(left, "its status has just been told"));
             }
         } else {
             self.known.forget(key);
