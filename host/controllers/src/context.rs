@@ -8,7 +8,8 @@ use crate::unanswered::Unanswered;
 use kube::Client;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::fmt::{Debug, Display};
+use std::error::Error;
+use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -19,6 +20,9 @@ use windlass_policy::Transform;
 use windlass_runtime::admin::Readiness;
 use windlass_runtime::events::Recorder;
 use windlass_runtime::{Action, Handle, Informers, ObjectKey, Objects, Queue, Shutdown};
+
+/// After a conflict an object is looked at again: until then the informer most likely shows what it was about.
+const CONFLICT: Duration = Duration::from_millis(50);
 
 /// What operators may set.
 #[derive(Clone, Debug)]
@@ -135,8 +139,21 @@ impl Context {
         K: Clone + Eq + Hash + Debug + Send + Sync + 'static,
         F: Fn(K) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Action, E>> + Send + 'static,
-        E: Display + Send + 'static,
+        E: Error + Send + 'static,
     {
+        let name = queue.name();
+        let reconcile = move |key: K| {
+            let outcome = reconcile(key.clone());
+            async move {
+                match outcome.await {
+                    Err(error) if is_conflict(&error) => {
+                        tracing::debug!(queue = name, ?key, %error, "somebody else was faster");
+                        Ok(Action::After(CONFLICT, "somebody else was faster"))
+                    }
+                    other => other,
+                }
+            }
+        };
         let (closing, token) = (queue.clone(), self.shutdown.token());
         self.shutdown.spawn(async move {
             token.cancelled().await;
@@ -181,6 +198,19 @@ impl Context {
     }
 }
 
+/// Whether an error comes down to a write over something that has changed meanwhile. That is how writers meet, and no
+/// fault.
+fn is_conflict(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(kube::Error::Api(status)) = error.downcast_ref::<kube::Error>() {
+            return status.code == 409 && status.reason == "Conflict";
+        }
+        next = error.source();
+    }
+    false
+}
+
 /// Why a template can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
@@ -198,5 +228,34 @@ pub(crate) fn compute<T>(call: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(call),
         _ => call(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    enum Wrapped {
+        #[error("{0}")]
+        Server(#[from] kube::Error),
+        #[error("other")]
+        Other,
+    }
+
+    #[test]
+    fn conflicts_are_found_beneath() {
+        let status = |code: u16, reason: &str| {
+            let status =
+                kube::core::Status { code, reason: reason.to_owned(), ..kube::core::Status::default() };
+            kube::Error::Api(Box::new(status))
+        };
+        assert!(is_conflict(&status(409, "Conflict")));
+        assert!(is_conflict(&Wrapped::from(status(409, "Conflict"))));
+        for other in
+            [Wrapped::from(status(409, "AlreadyExists")), status(422, "Invalid").into(), Wrapped::Other]
+        {
+            assert!(!is_conflict(&other), "{other}");
+        }
     }
 }

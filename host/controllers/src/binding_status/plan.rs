@@ -14,7 +14,7 @@ use windlass_policy::work::expected_clusters;
 const SOME: Duration = Duration::from_millis(800);
 
 /// While none has come back there is nothing to tell but that.
-const NONE: Duration = Duration::from_secs(5);
+const NONE: Duration = Duration::from_secs(15);
 
 /// While workloads start or stop their statuses change all the time: they are told about so often.
 const MOVING: Duration = Duration::from_millis(400);

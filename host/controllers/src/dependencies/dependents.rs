@@ -12,9 +12,12 @@ use windlass_runtime::{Change, Handle, ObjectKey, Queue};
 /// Index of bindings: by the namespace and kind of what they depend on.
 const BY_DEPENDENCY: &str = "dependency";
 
+/// Bindings, and the queue that they go to.
+type Target = (Handle, Queue<ObjectKey>);
+
 /// Brings bindings back when what they depend on changes. Clones are handles to the same.
 #[derive(Clone, Default)]
-pub(crate) struct Dependents(Arc<Mutex<Option<(Handle, Queue<ObjectKey>)>>>);
+pub(crate) struct Dependents(Arc<Mutex<Option<Target>>>);
 
 /// What is recorded of a binding's dependencies.
 fn recorded(binding: &Value) -> Vec<Value> {
