@@ -8,10 +8,10 @@ use crate::context::{Context, TemplateError, compute};
 use crate::kinds::{BINDINGS, BY_ID, CLUSTER_BINDINGS};
 use apply::Writer;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_api::{events, names};
-use windlass_object::gvk::Gvk;
 use windlass_object::meta::Meta;
 use windlass_object::path::get;
 use windlass_policy::{overrides, work};
@@ -156,13 +156,14 @@ impl Controller {
         };
         let mut desired = Vec::new();
         let mut errors = Vec::new();
+        let mut revised = Revised::new();
         for target in &targets {
             let share = completions.as_ref().and_then(|shares| shares.get(&target.cluster).copied());
             if completions.is_some() && share.is_none() {
                 errors.push(format!("cluster {}: no share of the job's completions", target.cluster));
                 continue;
             }
-            match compute(|| self.copy(binding, template, target, share, &rules)) {
+            match compute(|| self.copy(binding, template, target, share, &rules, &mut revised)) {
                 Ok(work) => desired.push(work),
                 Err(error) => errors.push(error),
             }
@@ -177,6 +178,25 @@ impl Controller {
         Err(Error::Works(message))
     }
 
+    /// The template with this number of replicas; nothing if no interpreter changes it. Each number is asked for once.
+    fn revise(
+        &self,
+        template: &Value,
+        replicas: i64,
+        revised: &mut Revised,
+    ) -> Result<Option<Value>, windlass_interpret::Error> {
+        let chain = &self.context.interpreters;
+        if !chain.enabled(&template.gvk(), windlass_interpret::Operation::ReviseReplica) {
+            return Ok(None);
+        }
+        if let Some(known) = revised.get(&replicas) {
+            return Ok(known.clone());
+        }
+        let fresh = chain.revise_replica(template, replicas)?;
+        revised.insert(replicas, fresh.clone());
+        Ok(fresh)
+    }
+
     /// The Work that holds one cluster's copy.
     fn copy(
         &self,
@@ -185,22 +205,19 @@ impl Controller {
         target: &work::Target,
         completions: Option<i64>,
         rules: &Rules<'_>,
+        revised: &mut Revised,
     ) -> Result<Value, String> {
         let cluster = self.context.kinds.clusters.get("", &target.cluster);
         let Some(cluster) = cluster else {
             return Err(format!("cluster {} does not exist", target.cluster));
         };
-        let mut copy = template.clone();
-        let gvk: Gvk = template.gvk();
-        let chain = &self.context.interpreters;
-        if work::is_workload(binding) && chain.enabled(&gvk, windlass_interpret::Operation::ReviseReplica) {
-            let replicas = target.replicas;
-            match chain.revise_replica(&copy, replicas) {
-                Ok(Some(revised)) => copy = revised,
-                Ok(None) => {}
-                Err(error) => return Err(format!("cluster {}: {error}", target.cluster)),
-            }
-        }
+        let revision = if work::is_workload(binding) {
+            self.revise(template, target.replicas, revised)
+                .map_err(|error| format!("cluster {}: {error}", target.cluster))?
+        } else {
+            None
+        };
+        let mut copy = revision.unwrap_or_else(|| template.clone());
         if let Some(share) = completions {
             work::set_completions(&mut copy, share);
         }
@@ -223,6 +240,9 @@ impl Controller {
         Ok(work)
     }
 }
+
+/// Templates with other numbers of replicas, by the number.
+type Revised = BTreeMap<i64, Option<Value>>;
 
 /// Override policies that may apply.
 struct Rules<'a> {

@@ -88,7 +88,7 @@ mod tests {
         let (begin, ms) = (Instant::now(), Duration::from_millis);
         let mut untold = Untold::default();
         assert_eq!(untold.left(NONE, begin), NONE);
-        assert_eq!(untold.left(NONE, begin + ms(3000)), ms(2000));
+        assert_eq!(untold.left(NONE, begin + ms(3000)), NONE - ms(3000));
         assert_eq!(untold.left(SOME, begin + ms(4000)), SOME, "the first has come back");
         assert_eq!(untold.left(MOVING, begin + ms(4100)), MOVING - ms(100));
         assert_eq!(untold.left(NONE, begin + ms(4200)), NONE - ms(200), "a new spec meanwhile");

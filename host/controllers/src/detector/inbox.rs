@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass_runtime::Queue;
 
-/// Who has changed a template since it was looked at.
+/// Who has changed a template since it was looked at. Only [`Cause::Foreign`] activates a lazy policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cause {
-    /// Only Windlass itself. Such a change doesn't activate a lazy policy.
+    /// Only Windlass itself.
     Own,
+    /// Nobody knows: it was there at the start, or its lazy policy has changed.
+    Unknown,
     /// A user, or a policy.
     Foreign,
 }
@@ -30,7 +32,7 @@ impl Inbox {
         self.causes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a template. Of two causes the foreign one counts.
+    /// Adds a template. Of two causes the stronger one counts.
     pub(super) fn add(&self, key: TemplateKey, cause: Cause, priority: i32) {
         self.note(&key, cause);
         self.queue.add_with_priority(key, priority);
@@ -61,6 +63,7 @@ mod tests {
         for (causes, expected) in [
             (&[Cause::Own][..], Cause::Own),
             (&[Cause::Own, Cause::Foreign, Cause::Own], Cause::Foreign),
+            (&[Cause::Unknown, Cause::Own], Cause::Unknown),
             (&[], Cause::Foreign),
         ] {
             causes.iter().for_each(|cause| inbox.add(key.clone(), *cause, 0));

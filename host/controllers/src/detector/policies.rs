@@ -91,7 +91,7 @@ impl Detector {
             self.preempt(&policy).await?;
             return Ok(Action::Done);
         }
-        let cause = if is_lazy(&policy) { Cause::Own } else { Cause::Foreign };
+        let cause = if is_lazy(&policy) { Cause::Unknown } else { Cause::Foreign };
         for template in change.requeue.iter().chain(&change.wake) {
             self.templates.add(TemplateKey::of(template), cause, queue::INITIAL);
         }

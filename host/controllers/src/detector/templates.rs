@@ -78,11 +78,11 @@ impl Detector {
             }
             Detection::Apply { policy, claim, lazy } => {
                 self.waiting().remove(key);
-                let own = cause == Cause::Own;
-                if own && claim.is_none() && self.is_bound(&template) {
+                // Our own change has nothing new for a binding that was made after it.
+                if cause == Cause::Own && claim.is_none() && self.is_bound(&template) {
                     return Ok(Action::Done);
                 }
-                let applied = self.apply(&template, policy, claim, lazy && own).await;
+                let applied = self.apply(&template, policy, claim, lazy && cause != Cause::Foreign).await;
                 if let Err(error) = &applied {
                     let message = format!("Apply policy({}) failed: {error}", policy.name());
                     self.recorder.warning(&*template, events::APPLY_POLICY_FAILED, message);
@@ -148,13 +148,12 @@ impl Detector {
         })
     }
 
-    /// The template's binding was made of this very version: then our own change of the template has nothing new.
+    /// The template has its binding.
     fn is_bound(&self, template: &Value) -> bool {
         self.binding_of(template).is_some_and(|binding| {
-            let of = |field: &str| str_at(&binding, &["spec", "resource", field]).to_owned();
             !binding.is_deleting()
-                && (of("uid"), of("resourceVersion"))
-                    == (template.uid().to_owned(), template.resource_version().to_owned())
+                && str_at(&binding, &["spec", "resource", "uid"]) == template.uid()
+                && Claim::on(&binding) == Claim::on(template)
         })
     }
 

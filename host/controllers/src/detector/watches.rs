@@ -138,22 +138,20 @@ impl Watches {
 
 fn on_change(inbox: &Inbox, gvk: &Gvk, skipped: &[Regex], change: &Change) {
     let Some(object) = change.object().filter(|object| is_template(object, skipped)) else { return };
-    let mut own = false;
-    if let (Some(old), Some(new)) = (&change.old, &change.new) {
-        if !change::differs(old, new) {
-            return;
-        }
-        own = change::is_own_change(old, new);
-    }
-    // What was there at a start has been looked at before, if it is claimed.
-    own |= change.initial && windlass_policy::Claim::on(object).is_some();
+    let cause = match (&change.old, &change.new) {
+        (Some(old), Some(new)) if !change::differs(old, new) => return,
+        (Some(old), Some(new)) if change::is_own_change(old, new) => Cause::Own,
+        // What was there at a start has been looked at before, if it is claimed.
+        _ if change.initial && windlass_policy::Claim::on(object).is_some() => Cause::Unknown,
+        _ => Cause::Foreign,
+    };
     let key = TemplateKey {
         gvk: gvk.clone(),
         namespace: change.key.namespace.clone(),
         name: change.key.name.clone(),
     };
     let priority = if change.initial { windlass_runtime::queue::INITIAL } else { 0 };
-    inbox.add(key, if own { Cause::Own } else { Cause::Foreign }, priority);
+    inbox.add(key, cause, priority);
 }
 
 #[cfg(test)]
