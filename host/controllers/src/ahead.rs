@@ -10,7 +10,7 @@ use windlass_object::meta::Meta;
 use windlass_runtime::{Change, Handle, ObjectKey};
 
 /// An informer that is further behind has lost its watch: what it lists anew counts more than our memory.
-const LAG: Duration = Duration::from_secs(30);
+const LAG: Duration = Duration::from_secs(10);
 
 /// An object as the server answered, and when.
 type Noted = (Arc<Value>, Instant);
@@ -48,16 +48,30 @@ impl Ahead {
         }
     }
 
-    /// Remembers the server's answer to a write of an object that `handle` watches; gives it as informers have it.
-    pub(crate) fn note(&self, handle: &Handle, mut answer: Value) -> Arc<Value> {
+    /// Remembers the server's answer to a change of an object that `handle` watches; gives it as informers have it.
+    pub(crate) fn note(&self, handle: &Handle, answer: Value) -> Arc<Value> {
+        self.remember(handle, answer, false)
+    }
+
+    /// As [`Self::note`], of an object that has just been made.
+    pub(crate) fn made(&self, handle: &Handle, answer: Value) -> Arc<Value> {
+        self.remember(handle, answer, true)
+    }
+
+    fn remember(&self, handle: &Handle, mut answer: Value, made: bool) -> Arc<Value> {
         // Informers don't show it either.
         answer.metadata_mut().remove("managedFields");
         let answer = Arc::new(answer);
-        let key = ObjectKey::of(&answer);
+        let place = (handle.scope().gvr.clone(), ObjectKey::of(&answer));
         // With the lock held: what is shown meanwhile is seen by one of the two.
         let mut noted = self.noted();
-        if handle.get_key(&key).is_none_or(|shown| is_newer(&answer, &shown)) {
-            noted.insert((handle.scope().gvr.clone(), key), (answer.clone(), Instant::now()));
+        let is_news = match handle.get_key(&place.1) {
+            Some(shown) => is_newer(&answer, &shown),
+            // Not shown yet; or gone again, before we heard that we had changed it.
+            None => made || noted.contains_key(&place),
+        };
+        if is_news {
+            noted.insert(place, (answer.clone(), Instant::now()));
         }
         answer
     }

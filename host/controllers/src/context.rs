@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use windlass_interpret::Chain;
@@ -81,6 +82,8 @@ pub struct Context {
     pub(crate) ahead: Ahead,
     /// Works that wait for their member's answer.
     pub(crate) unanswered: Unanswered,
+    /// How many Works wait for their turn at their member.
+    pub(crate) backlog: Arc<AtomicUsize>,
     /// Bindings that depend on templates.
     pub(crate) dependents: Dependents,
     /// Informers on what may be a template; the detector keeps them.
@@ -118,6 +121,7 @@ impl Context {
             options,
             ahead,
             unanswered: Unanswered::default(),
+            backlog: Arc::default(),
             dependents: Dependents::default(),
             templates: Arc::default(),
         }

@@ -15,19 +15,33 @@ const CONDITIONS: &str = "conditions";
 
 /// How a condition is added that the object didn't have when it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Added {
+enum Added {
     /// Only if the list is as it was read: the writer may have added it already, and not know.
     Once,
-    /// Whatever others do to the list: the writer knows what it has written itself (see [`crate::ahead`]).
+    /// Whatever others do to the list.
     Anyway,
 }
 
 /// A JSON Patch that brings an object's status to `fresh`; nothing if it is there.
-pub(crate) fn patch(object: &Value, fresh: &Value, added: Added) -> Option<Value> {
+pub(crate) fn patch(object: &Value, fresh: &Value) -> Option<Value> {
+    patch_as(object, fresh, Added::Once)
+}
+
+/// As [`patch`], for a writer that knows what it has written itself (see [`crate::ahead`]).
+pub(crate) fn patch_knowing(object: &Value, fresh: &Value) -> Option<Value> {
+    patch_as(object, fresh, Added::Anyway)
+}
+
+fn patch_as(object: &Value, fresh: &Value, added: Added) -> Option<Value> {
     let empty = json!({});
     let held = object.get("status").unwrap_or(&empty);
     let (Some(before), Some(after)) = (held.as_object(), fresh.as_object()) else { return None };
     let mut operations = vec![json!({"op": "test", "path": "/metadata/uid", "value": object.uid()})];
+    if after.contains_key(CONDITIONS) && !before.contains_key(CONDITIONS) {
+        // What isn't there can't be tested: somebody may have begun the list since it was read.
+        let version = object.resource_version();
+        operations.push(json!({"op": "test", "path": "/metadata/resourceVersion", "value": version}));
+    }
     if object.get("status").is_none() {
         if after.is_empty() {
             return None;
@@ -89,22 +103,22 @@ pub(crate) async fn write(
     object: &Value,
     compute: impl FnMut(&Value) -> Option<Value>,
 ) -> Result<bool, kube::Error> {
-    Ok(written(objects, object, Added::Once, compute).await?.is_some())
+    Ok(written(objects, object, patch, compute).await?.is_some())
 }
 
-/// As [`write`]; gives the server's answer.
+/// As [`write`], with patches of one's own making; gives the server's answer.
 ///
 /// # Errors
 /// What the server says.
 pub(crate) async fn written(
     objects: &Objects,
     object: &Value,
-    added: Added,
+    patch: fn(&Value, &Value) -> Option<Value>,
     mut compute: impl FnMut(&Value) -> Option<Value>,
 ) -> Result<Option<Value>, kube::Error> {
     let mut current = object.clone();
     for attempt in 0..ATTEMPTS {
-        let Some(patch) = compute(&current).and_then(|fresh| patch(&current, &fresh, added)) else {
+        let Some(patch) = compute(&current).and_then(|fresh| patch(&current, &fresh)) else {
             return Ok(None);
         };
         match objects.patch_status_json(current.namespace(), current.name(), &patch).await {
@@ -131,11 +145,11 @@ mod tests {
     fn only_differences_and_only_over_what_was_read() {
         let mut object = json!({"metadata": {"uid": "u"}, "status": {"conditions": [1], "a": 1, "gone": 2}});
         let fresh = json!({"conditions": [1, 2], "a": 1, "b": 3});
-        let patch = patch(&object, &fresh, Added::Once).unwrap();
+        let patch = patch(&object, &fresh).unwrap();
         apply_json_patch(&mut object, &patch).unwrap();
         assert_eq!(object["status"], fresh);
         assert!(apply_json_patch(&mut object, &patch).is_err(), "the list has changed");
-        assert_eq!(super::patch(&object, &fresh, Added::Once), None);
+        assert_eq!(super::patch(&object, &fresh), None);
     }
 
     #[test]
@@ -144,7 +158,7 @@ mod tests {
         let object = |one: &str, other: &str| json!({"metadata": {"uid": "u"}, "status": {"conditions": [entry("One", one), entry("Other", other)]}});
         let read = object("False", "False");
         let mut live = object("True", "False");
-        let patch = patch(&read, &object("False", "True")["status"], Added::Once).unwrap();
+        let patch = patch(&read, &object("False", "True")["status"]).unwrap();
         apply_json_patch(&mut live, &patch).unwrap();
         assert_eq!(live, object("True", "True"));
         // One that is no longer where it was is not written over.
@@ -154,13 +168,19 @@ mod tests {
         let more =
             json!({"conditions": [entry("One", "False"), entry("Other", "False"), entry("New", "True")]});
         let mut live = object("True", "True");
-        assert!(apply_json_patch(&mut live, &super::patch(&read, &more, Added::Once).unwrap()).is_err());
-        apply_json_patch(&mut live, &super::patch(&read, &more, Added::Anyway).unwrap()).unwrap();
+        assert!(apply_json_patch(&mut live, &super::patch(&read, &more).unwrap()).is_err());
+        apply_json_patch(&mut live, &patch_as(&read, &more, Added::Anyway).unwrap()).unwrap();
         let wanted = json!([entry("One", "True"), entry("Other", "True"), entry("New", "True")]);
         assert_eq!(live["status"]["conditions"], wanted);
+        // The first one is added to no list that another has begun.
+        let none = json!({"metadata": {"uid": "u", "resourceVersion": "1"}});
+        let first = patch_as(&none, &json!({"conditions": [entry("One", "True")]}), Added::Anyway).unwrap();
+        let mut live = none.clone();
+        apply_json_patch(&mut live, &first).unwrap();
+        live["metadata"]["resourceVersion"] = json!("2");
+        assert!(apply_json_patch(&mut live, &first).is_err());
         // One that goes takes the whole list along.
-        let less =
-            super::patch(&read, &json!({"conditions": [entry("Other", "False")]}), Added::Once).unwrap();
+        let less = super::patch(&read, &json!({"conditions": [entry("Other", "False")]})).unwrap();
         let mut live = read.clone();
         apply_json_patch(&mut live, &less).unwrap();
         assert_eq!(live["status"]["conditions"], json!([entry("Other", "False")]));

@@ -56,7 +56,10 @@ impl Writer<'_> {
             };
             match written {
                 Ok(answer) => {
-                    self.context.ahead.note(watched, answer);
+                    match held {
+                        Some(_) => self.context.ahead.note(watched, answer),
+                        None => self.context.ahead.made(watched, answer),
+                    };
                     return Ok(());
                 }
                 Err(error) if attempt + 1 < ATTEMPTS && is_stale(&error, held.is_some()) => {

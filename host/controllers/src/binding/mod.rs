@@ -13,11 +13,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_api::{events, names};
 use windlass_object::meta::Meta;
-use windlass_object::path::get;
+use windlass_object::path::{get, i64_at};
 use windlass_policy::{overrides, work};
 use windlass_runtime::events::Recorder;
 use windlass_runtime::objects::words;
-use windlass_runtime::{Action, ObjectKey, Queue};
+use windlass_runtime::{Action, Change, ObjectKey, Queue};
+
+/// A binding that the scheduler hasn't looked at since it changed waits so long for that: else members would get the new
+/// template with the old replicas first.
+const UNDECIDED: Duration = Duration::from_millis(100);
 
 /// How soon a binding whose old copy is being purged is looked at again, should no event tell.
 const PURGE: Duration = Duration::from_secs(5);
@@ -45,10 +49,10 @@ pub(crate) fn start(context: &Context) {
     let queue: Queue<ObjectKey> = Queue::new("binding");
     for handle in [&context.kinds.bindings, &context.kinds.cluster_bindings] {
         let keys = queue.clone();
-        handle.on_change(move |change| {
-            if change.is_of_spec() {
-                keys.add(change.key.clone());
-            }
+        handle.on_change(move |change| match look(change) {
+            Look::No => {}
+            Look::Now => keys.add(change.key.clone()),
+            Look::Later => keys.add_after(change.key.clone(), UNDECIDED),
         });
     }
     // A Work that somebody else deletes or edits is put right; a first sight of it is our own doing.
@@ -92,6 +96,29 @@ pub(crate) fn start(context: &Context) {
     let controller =
         Controller { context: context.clone(), recorder: context.recorder("binding-controller") };
     context.run(queue, context.options.workers, move |key| controller.clone().reconcile(key));
+}
+
+/// Whether a change of a binding concerns its Works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    No,
+    Now,
+    Later,
+}
+
+fn look(change: &Change) -> Look {
+    let (Some(old), Some(new)) = (&change.old, &change.new) else { return Look::Now };
+    let seen = |binding: &Value| i64_at(binding, &["status", "schedulerObservedGeneration"]);
+    let is_decided = seen(new) == Some(new.generation());
+    if !change.is_of_spec() {
+        return if is_decided && seen(old) != seen(new) { Look::Now } else { Look::No };
+    }
+    let is_scheduled = |binding: &Value| get(binding, &["status", "lastScheduledTime"]).is_some();
+    let clusters = |binding: &Value| get(binding, &["spec", "clusters"]).cloned();
+    if is_decided || new.is_deleting() || !is_scheduled(new) || clusters(old) != clusters(new) {
+        return Look::Now;
+    }
+    Look::Later
 }
 
 impl Controller {
@@ -248,4 +275,34 @@ type Revised = BTreeMap<i64, Option<Value>>;
 struct Rules<'a> {
     cluster: Vec<&'a Value>,
     namespaced: Vec<&'a Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn works_wait_for_the_decision() {
+        let binding = |generation: i64, seen: i64, clusters: &[&str]| {
+            Some(Arc::new(json!({
+                "metadata": {"generation": generation}, "spec": {"clusters": clusters},
+                "status": {"lastScheduledTime": "t", "schedulerObservedGeneration": seen},
+            })))
+        };
+        let (none, new) = (None, Some(Arc::new(json!({"metadata": {"generation": 2}}))));
+        for (old, new, expected) in [
+            (none.clone(), binding(1, 1, &[]), Look::Now),
+            (binding(1, 1, &[]), none, Look::Now),
+            (binding(1, 1, &["a"]), binding(2, 1, &["a"]), Look::Later),
+            (binding(2, 1, &["a"]), binding(2, 2, &["a"]), Look::Now),
+            (binding(2, 1, &["a"]), binding(3, 1, &["b"]), Look::Now),
+            (binding(3, 1, &["b"]), binding(3, 3, &["b"]), Look::Now),
+            (binding(2, 2, &["a"]), binding(2, 2, &["a"]), Look::No),
+            (Some(Arc::new(json!({"metadata": {"generation": 1}}))), new, Look::Now),
+        ] {
+            let change = Change { key: ObjectKey::default(), old, new, initial: false };
+            assert_eq!(look(&change), expected, "{change:?}");
+        }
+    }
 }

@@ -6,9 +6,10 @@ mod plan;
 
 use crate::context::{Context, TemplateError, compute};
 use crate::kinds::{BINDINGS, BY_ID, CLUSTER_BINDINGS};
-use crate::status::Added;
+use crate::status::patch_knowing;
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use windlass_api::labels::{
@@ -115,18 +116,17 @@ impl Controller {
         let now = time::now();
         let fresh = |binding: &Value| status::binding_status(binding, &works, &now).ok().flatten();
         if fresh(&binding).is_some() {
-            let left = self
-                .untold()
-                .entry(key.clone())
-                .or_default()
-                .left(plan::patience(&binding, &works), Instant::now());
+            let left = self.untold().entry(key.clone()).or_default().left(
+                plan::patience(&binding, &works, self.context.backlog.load(Ordering::Relaxed)),
+                Instant::now(),
+            );
             if !left.is_zero() {
                 return Ok(Action::After(left, "more is about to change"));
             }
         }
         self.untold().remove(&key);
         if let Some(answer) =
-            crate::status::written(&self.context.objects(gvr), &binding, Added::Anyway, fresh).await?
+            crate::status::written(&self.context.objects(gvr), &binding, patch_knowing, fresh).await?
         {
             self.context.ahead.note(handle, answer);
         }

@@ -13,6 +13,13 @@ use windlass_policy::work::expected_clusters;
 /// a second, since a user waits, too.
 const SOME: Duration = Duration::from_millis(800);
 
+/// More Works than this in front of members' doors, and those of one binding are told of far apart: then nobody has his
+/// status within a second, and sums of less than all would only make it later.
+const CROWD: usize = 64;
+
+/// Then the others wait so long.
+const SOME_IN_CROWD: Duration = Duration::from_secs(5);
+
 /// While none has come back there is nothing to tell but that.
 const NONE: Duration = Duration::from_secs(15);
 
@@ -40,7 +47,7 @@ impl Untold {
 }
 
 /// How long a change may wait for more to come with it.
-pub(super) fn patience(binding: &Value, works: &[&Value]) -> Duration {
+pub(super) fn patience(binding: &Value, works: &[&Value], backlog: usize) -> Duration {
     let expected = expected_clusters(binding);
     let of_cluster = |cluster: &str| {
         works.iter().find(|work| !work.is_deleting() && names::cluster_of(work.namespace()) == Some(cluster))
@@ -49,6 +56,7 @@ pub(super) fn patience(binding: &Value, works: &[&Value]) -> Duration {
         expected.iter().filter(|cluster| of_cluster(cluster).is_some_and(|work| has_told(work))).count();
     match told {
         0 if !expected.is_empty() => NONE,
+        told if told < expected.len() && backlog > CROWD => SOME_IN_CROWD,
         told if told < expected.len() => SOME,
         _ if works.iter().any(|work| is_moving(work)) => MOVING,
         _ => Duration::ZERO,
@@ -114,8 +122,9 @@ mod tests {
             (&[&first, &moving], MOVING),
             (&[&first, &second], Duration::ZERO),
         ] {
-            assert_eq!(patience(&binding, works), expected, "{works:?}");
+            assert_eq!(patience(&binding, works, 0), expected, "{works:?}");
         }
-        assert_eq!(patience(&json!({}), &[]), Duration::ZERO, "it goes nowhere");
+        assert_eq!(patience(&binding, &[&first, &stale], CROWD + 1), SOME_IN_CROWD);
+        assert_eq!(patience(&json!({}), &[], 0), Duration::ZERO, "it goes nowhere");
     }
 }

@@ -58,7 +58,10 @@ impl Controller {
             };
             match written {
                 Ok(answer) => {
-                    let answer = self.context.ahead.note(self.bindings(), answer);
+                    let answer = match held {
+                        Some(_) => self.context.ahead.note(self.bindings(), answer),
+                        None => self.context.ahead.made(self.bindings(), answer),
+                    };
                     if !disagreements.is_empty() {
                         let message = format!(
                             "The bindings that depend on it disagree about {}",

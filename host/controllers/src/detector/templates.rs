@@ -3,15 +3,16 @@
 use super::inbox::Cause;
 use super::{Detector, Error, TemplateKey};
 use crate::context::compute;
-use crate::kinds::{BINDINGS, CLUSTER_BINDINGS, PRIORITY_CLASSES};
+use crate::kinds::{BINDINGS, BY_ID, CLUSTER_BINDINGS, PRIORITY_CLASSES};
 use crate::patches::guarded;
 use serde_json::Value;
 use std::sync::Arc;
+use windlass_api::labels::ANNOTATION_TEMPLATE_GENERATION;
 use windlass_api::{events, names};
 use windlass_object::meta::Meta;
 use windlass_object::path::str_at;
 use windlass_policy::binding::{self, Facts};
-use windlass_policy::{Catalog, Claim, Detection, Patch, Scope, claim, detect};
+use windlass_policy::{Catalog, Claim, Detection, Patch, Scope, claim, detect, work};
 use windlass_runtime::objects::code;
 use windlass_runtime::{Action, ObjectKey, Objects};
 
@@ -82,7 +83,12 @@ impl Detector {
                 if cause == Cause::Own && claim.is_none() && self.is_bound(&template) {
                     return Ok(Action::Done);
                 }
-                let applied = self.apply(&template, policy, claim, lazy && cause != Cause::Foreign).await;
+                let is_own = match cause {
+                    Cause::Foreign => false,
+                    Cause::Unknown => !is_ahead(&template, &self.works_of(&template)),
+                    Cause::Own => true,
+                };
+                let applied = self.apply(&template, policy, claim, lazy && is_own).await;
                 if let Err(error) = &applied {
                     let message = format!("Apply policy({}) failed: {error}", policy.name());
                     self.recorder.warning(&*template, events::APPLY_POLICY_FAILED, message);
@@ -148,6 +154,12 @@ impl Detector {
         })
     }
 
+    fn works_of(&self, template: &Value) -> Vec<Arc<Value>> {
+        let Some(binding) = self.binding_of(template) else { return Vec::new() };
+        let id = binding.label(work::binding_label(&binding)).unwrap_or_default();
+        self.context.kinds.works.by_index(BY_ID, id)
+    }
+
     /// The template has its binding.
     fn is_bound(&self, template: &Value) -> bool {
         self.binding_of(template).is_some_and(|binding| {
@@ -208,7 +220,10 @@ impl Detector {
             };
             match written {
                 Ok(answer) => {
-                    self.context.ahead.note(handle, answer);
+                    match existing {
+                        Some(_) => self.context.ahead.note(handle, answer),
+                        None => self.context.ahead.made(handle, answer),
+                    };
                     return Ok(true);
                 }
                 Err(error) if attempt + 1 < ATTEMPTS && matches!(code(&error), Some(404 | 409 | 422)) => {
@@ -260,6 +275,15 @@ impl Policies {
     }
 }
 
+/// Whether a template's spec has been changed since its Works were made of it: by a user, while nobody was looking.
+fn is_ahead(template: &Value, works: &[Arc<Value>]) -> bool {
+    let made_of = |work: &Arc<Value>| {
+        let manifest = work.pointer("/spec/workload/manifests/0")?;
+        manifest.annotation(ANNOTATION_TEMPLATE_GENERATION)?.parse::<i64>().ok()
+    };
+    works.iter().filter_map(made_of).any(|generation| generation < template.generation())
+}
+
 /// Carries a patch out; an object that is gone, or is another's by now, is no error.
 pub(super) async fn write(objects: &Objects, object: &Value, patch: &Patch) -> Result<Value, kube::Error> {
     let (namespace, name) = (object.namespace(), object.name());
@@ -272,5 +296,30 @@ pub(super) async fn write(objects: &Objects, object: &Value, patch: &Patch) -> R
             Ok(object.clone())
         }
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_users_changed_while_nobody_looked() {
+        let work = |generation: &str| {
+            let manifest = json!({"metadata": {"annotations": {ANNOTATION_TEMPLATE_GENERATION: generation}}});
+            Arc::new(json!({"spec": {"workload": {"manifests": [manifest]}}}))
+        };
+        let template = json!({"metadata": {"generation": 3}});
+        for (works, expected) in [
+            (vec![], false),
+            (vec![work("3")], false),
+            (vec![work("3"), work("2")], true),
+            (vec![work("odd")], false),
+        ] {
+            assert_eq!(is_ahead(&template, &works), expected, "{works:?}");
+        }
+        // Kinds without generations don't tell.
+        assert!(!is_ahead(&json!({"metadata": {}}), &[work("1")]));
     }
 }

@@ -132,8 +132,9 @@ pub(super) async fn apply(
         };
         match outcome {
             Ok(object) => {
+                let made = live.is_none();
                 let written = live.is_none_or(|held| held.resource_version() != object.resource_version());
-                return Ok(Applied { object: target.copies.note(object), written });
+                return Ok(Applied { object: target.copies.note(object, made), written });
             }
             Err(refused) if is_conflict(&refused) || is_not_found(&refused) => {
                 error = target.explain(manifest, &refused);

@@ -97,7 +97,7 @@ pub(crate) fn start(context: &Context) {
         recorder: context.recorder("execution-controller"),
         watches: Arc::new(watches::Watches::new(queue.clone())),
         queue: queue.clone(),
-        lanes: lanes::Lanes::new(queue.clone(), context.options.workers / 2),
+        lanes: lanes::Lanes::new(queue.clone(), context.options.workers / 2, context.backlog.clone()),
         known: known::Known::default(),
     };
     // More than the members' lanes take, so that there are some left while a few members are slow.

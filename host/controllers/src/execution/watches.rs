@@ -24,8 +24,11 @@ impl Copies {
     }
 
     /// Remembers the member's answer to a write.
-    pub(super) fn note(&self, answer: Value) -> Arc<Value> {
-        self.ahead.note(&self.handle, answer)
+    pub(super) fn note(&self, answer: Value, made: bool) -> Arc<Value> {
+        match made {
+            true => self.ahead.made(&self.handle, answer),
+            false => self.ahead.note(&self.handle, answer),
+        }
     }
 
     /// Whether all managed objects have been read.

@@ -132,7 +132,10 @@ impl Controller {
         };
         match written {
             Ok(answer) => {
-                self.context.ahead.note(watched, answer);
+                match held {
+                    Some(_) => self.context.ahead.note(watched, answer),
+                    None => self.context.ahead.made(watched, answer),
+                };
                 Ok(())
             }
             Err(error) if held.is_none() && is_already_exists(&error) => Ok(()),

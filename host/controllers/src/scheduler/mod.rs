@@ -23,7 +23,7 @@ use windlass_object::path::{i64_at, str_at};
 use windlass_object::time;
 use windlass_runtime::events::{Recorder, Reference};
 use windlass_runtime::objects::{code, words};
-use windlass_runtime::{Change, Handle, Objects};
+use windlass_runtime::{Change, Handle, ObjectKey, Objects};
 use windlass_schedule::decide::{self, Trigger};
 use windlass_schedule::pass::{Plan, Retry, Verdict};
 
@@ -142,19 +142,18 @@ impl Scheduler {
         }
     }
 
-    fn find(&self, key: &str) -> (Option<Arc<Value>>, Objects) {
-        match key.split_once('/') {
-            Some((namespace, name)) => {
-                (self.context.kinds.bindings.get(namespace, name), self.context.objects(&BINDINGS))
-            }
-            None => {
-                (self.context.kinds.cluster_bindings.get("", key), self.context.objects(&CLUSTER_BINDINGS))
-            }
-        }
+    /// The binding as watched, or as we have written it since.
+    fn find(&self, key: &str) -> (Option<Arc<Value>>, &Handle, Objects) {
+        let kinds = &self.context.kinds;
+        let (handle, gvr, key) = match key.split_once('/') {
+            Some((namespace, name)) => (&kinds.bindings, &*BINDINGS, ObjectKey::new(namespace, name)),
+            None => (&kinds.cluster_bindings, &*CLUSTER_BINDINGS, ObjectKey::new("", key)),
+        };
+        (self.context.ahead.get(handle, &key), handle, self.context.objects(gvr))
     }
 
     async fn schedule(&self, key: &str) -> Retry {
-        let (found, objects) = self.find(key);
+        let (found, handle, objects) = self.find(key);
         let Some(binding) = found else { return Retry::No };
         if !decide::is_handled(&binding, &self.context.options.scheduler_name) {
             return Retry::No;
@@ -172,7 +171,7 @@ impl Scheduler {
             }
         });
         let outcome = match plan {
-            Ok(plan) => self.write(&binding, &objects, &plan).await,
+            Ok(plan) => self.write(&binding, handle, &objects, &plan).await,
             Err(Trigger::Skip(Some(generation))) => {
                 let seen = crate::status::write(&objects, &binding, |binding| {
                     let mut status = binding.get("status")?.clone();
@@ -189,25 +188,32 @@ impl Scheduler {
         })
     }
 
-    async fn write(&self, binding: &Value, objects: &Objects, plan: &Plan) -> Result<Retry, kube::Error> {
+    async fn write(
+        &self,
+        binding: &Value,
+        handle: &Handle,
+        objects: &Objects,
+        plan: &Plan,
+    ) -> Result<Retry, kube::Error> {
         let mut verdict = plan.verdict.clone();
-        let mut current = binding.clone();
+        let mut current = Arc::new(binding.clone());
         if let Some(patch) = &plan.result {
             match objects.patch_json(binding.namespace(), binding.name(), patch).await {
-                Ok(written) => current = written,
+                Ok(written) => current = self.context.ahead.note(handle, written),
                 // It changed meanwhile: the change brings it back.
                 Err(error) if matches!(code(&error), Some(404 | 409 | 422)) => return Ok(Retry::No),
                 Err(error) => verdict = Verdict::SchedulerError(words(&error)),
             }
         }
         let now = time::now();
-        let written = crate::status::write(objects, &current, |object| {
+        let written = crate::status::written(objects, &current, crate::status::patch, |object| {
             let merge = plan.status(object, &verdict, &now)?;
             let mut status = object.get("status").cloned().unwrap_or_else(|| serde_json::json!({}));
             windlass_object::patch::apply_merge_patch(&mut status, merge.get("status")?);
             Some(status)
         });
-        if written.await? || plan.result.is_some() {
+        let written = written.await?.map(|answer| self.context.ahead.note(handle, answer));
+        if written.is_some() || plan.result.is_some() {
             for event in &plan.events {
                 if event.warning {
                     self.recorder.warning(binding, event.reason, event.message.clone());
