@@ -198,7 +198,7 @@ fn every_file_is_run() {
         .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
     names.sort();
-    assert_eq!(names, ["bad-input", "changes", "kinds", "members", "policies", "verbs"]);
+    assert_eq!(names, ["bad-input", "changes", "faults", "kinds", "members", "policies", "verbs"]);
 }
 
 #[test]
@@ -209,6 +209,11 @@ fn bad_input() {
 #[test]
 fn changes() {
     run("changes");
+}
+
+#[test]
+fn faults() {
+    run("faults");
 }
 
 #[test]

@@ -35,6 +35,14 @@ pub(crate) enum Command {
     ///
     /// Prints how to reach it with kubectl, then serves until Ctrl-C. Without --data-dir everything is kept in
     /// memory and gone at the end; with it, whatever was acknowledged survives a crash, and the next start goes on.
+    ///
+    /// Simulated members misbehave on demand, while they run:
+    ///
+    ///     kubectl annotate cluster member2 simulator.windlass.io/fault=gone
+    ///     kubectl annotate cluster member2 simulator.windlass.io/fault-
+    ///
+    /// Faults are not-ready, slow (or slow=500ms, slow=3s), refusing and gone.
+    #[command(verbatim_doc_comment)]
     Up(Up),
     /// Let a real cluster join a running control plane (Push mode).
     ///
@@ -208,7 +216,7 @@ pub(crate) struct Explain {
 /// Arguments of `windlass bench`.
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// Which: start, plugins, schedule, propagate (-configmaps, -deployments), decisions, members; all without.
+    /// Which: start, plugins, schedule, propagate (-configmaps, -deployments), follow, decisions, members; all without.
     pub(crate) names: Vec<String>,
     /// Where the bench `schedule` finds its fleets: bench-100.json.gz, bench-1000.json.gz, bench-5000.json.gz.
     #[arg(long, value_name = "DIR", default_value = "tests/conformance/scheduling")]

@@ -6,6 +6,7 @@ mod cli;
 mod components;
 mod conformance;
 mod explain;
+mod faults;
 mod fleet;
 mod join;
 mod meter;

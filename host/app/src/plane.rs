@@ -139,6 +139,7 @@ impl Plane {
             readiness.clone(),
             options.controllers,
         );
+        crate::faults::follow(&context, &members);
         let running = windlass_controllers::start(&context, SchedulerPlugins::Loaded(Arc::new(build)));
         crate::metrics::register(&metrics, plugins, meter.clone());
         let admin = admin::serve(options.admin, metrics, readiness.clone(), &shutdown)

@@ -1,12 +1,18 @@
 //! What every controller is handed.
 
+use crate::ahead::Ahead;
 use crate::apis::Apis;
+use crate::dependencies::Dependents;
 use crate::kinds::Kinds;
+use crate::unanswered::Unanswered;
 use kube::Client;
 use serde_json::Value;
-use std::fmt::{Debug, Display};
+use std::collections::HashMap;
+use std::error::Error;
+use std::fmt::Debug;
 use std::hash::Hash;
-use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use windlass_interpret::Chain;
 use windlass_members::Connector;
@@ -14,8 +20,11 @@ use windlass_object::gvk::{Gvk, Gvr};
 use windlass_policy::Transform;
 use windlass_runtime::admin::Readiness;
 use windlass_runtime::events::Recorder;
-use windlass_runtime::{Action, Informers, Objects, Queue, Shutdown};
+use windlass_runtime::{Action, Handle, Informers, ObjectKey, Objects, Queue, Shutdown};
 use windlass_schedule::gates::Gates;
+
+/// After a conflict an object is looked at again: until then the informer most likely shows what it was about.
+const CONFLICT: Duration = Duration::from_millis(50);
 
 /// What operators may set.
 #[derive(Clone, Debug)]
@@ -73,6 +82,16 @@ pub struct Context {
     pub readiness: Readiness,
     /// What operators have set.
     pub options: Options,
+    /// Our own writes that informers don't show yet.
+    pub(crate) ahead: Ahead,
+    /// Works that wait for their member's answer.
+    pub(crate) unanswered: Unanswered,
+    /// How many Works wait for their turn at their member.
+    pub(crate) backlog: Arc<AtomicUsize>,
+    /// Bindings that depend on templates.
+    pub(crate) dependents: Dependents,
+    /// Informers on what may be a template; the detector keeps them.
+    pub(crate) templates: Arc<RwLock<HashMap<Gvr, Handle>>>,
 }
 
 impl Context {
@@ -89,6 +108,10 @@ impl Context {
         let informers = Informers::new(control.clone());
         let kinds = Kinds::new(&informers);
         let apis = Apis::new(control.clone(), &kinds.definitions, &shutdown);
+        let ahead = Ahead::default();
+        for handle in [&kinds.bindings, &kinds.cluster_bindings, &kinds.works] {
+            ahead.follow(handle);
+        }
         Self {
             control,
             informers,
@@ -100,6 +123,11 @@ impl Context {
             shutdown,
             readiness,
             options,
+            ahead,
+            unanswered: Unanswered::default(),
+            backlog: Arc::default(),
+            dependents: Dependents::default(),
+            templates: Arc::default(),
         }
     }
 
@@ -119,8 +147,21 @@ impl Context {
         K: Clone + Eq + Hash + Debug + Send + Sync + 'static,
         F: Fn(K) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Action, E>> + Send + 'static,
-        E: Display + Send + 'static,
+        E: Error + Send + 'static,
     {
+        let name = queue.name();
+        let reconcile = move |key: K| {
+            let outcome = reconcile(key.clone());
+            async move {
+                match outcome.await {
+                    Err(error) if is_conflict(&error) => {
+                        tracing::debug!(queue = name, ?key, %error, "somebody else was faster");
+                        Ok(Action::After(CONFLICT, "somebody else was faster"))
+                    }
+                    other => other,
+                }
+            }
+        };
         let (closing, token) = (queue.clone(), self.shutdown.token());
         self.shutdown.spawn(async move {
             token.cancelled().await;
@@ -140,6 +181,11 @@ impl Context {
         });
     }
 
+    /// The informer on templates of a kind, if it is watched.
+    pub(crate) fn template_informer(&self, gvr: &Gvr) -> Option<Handle> {
+        self.templates.read().unwrap_or_else(PoisonError::into_inner).get(gvr).cloned()
+    }
+
     /// A template, from its informer if there is one, else from the server.
     ///
     /// # Errors
@@ -150,19 +196,27 @@ impl Context {
         let Some(served) = self.apis.table().resolve(&gvk).cloned() else {
             return Err(TemplateError::NotServed(gvk));
         };
-        let handle =
-            self.informers.running().into_iter().find(|scope| {
-                scope.gvr == served.gvr && scope.namespace.is_empty() && scope.labels.is_empty()
-            });
-        if let Some(scope) = handle {
-            let informer = self.informers.watch(scope);
-            if let Some(found) = informer.get(text("namespace"), text("name")) {
-                return Ok(Some(found));
-            }
+        if let Some(handle) = self.template_informer(&served.gvr)
+            && let Some(found) = self.ahead.get(&handle, &ObjectKey::new(text("namespace"), text("name")))
+        {
+            return Ok(Some(found));
         }
         let found = self.objects(&served.gvr).get(text("namespace"), text("name")).await;
         Ok(found.map_err(TemplateError::Server)?.map(Arc::new))
     }
+}
+
+/// Whether an error comes down to a write over something that has changed meanwhile. That is how writers meet, and no
+/// fault.
+fn is_conflict(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(kube::Error::Api(status)) = error.downcast_ref::<kube::Error>() {
+            return status.code == 409 && status.reason == "Conflict";
+        }
+        next = error.source();
+    }
+    false
 }
 
 /// Why a template can't be read.
@@ -182,5 +236,34 @@ pub(crate) fn compute<T>(call: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(call),
         _ => call(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    enum Wrapped {
+        #[error("{0}")]
+        Server(#[from] kube::Error),
+        #[error("other")]
+        Other,
+    }
+
+    #[test]
+    fn conflicts_are_found_beneath() {
+        let status = |code: u16, reason: &str| {
+            let status =
+                kube::core::Status { code, reason: reason.to_owned(), ..kube::core::Status::default() };
+            kube::Error::Api(Box::new(status))
+        };
+        assert!(is_conflict(&status(409, "Conflict")));
+        assert!(is_conflict(&Wrapped::from(status(409, "Conflict"))));
+        for other in
+            [Wrapped::from(status(409, "AlreadyExists")), status(422, "Invalid").into(), Wrapped::Other]
+        {
+            assert!(!is_conflict(&other), "{other}");
+        }
     }
 }

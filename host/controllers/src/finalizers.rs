@@ -8,10 +8,13 @@ pub(crate) fn release(object: &Value, ours: &[&str]) -> Option<Value> {
     let held = object.finalizers();
     let left: Vec<&str> = held.iter().copied().filter(|finalizer| !ours.contains(finalizer)).collect();
     (left.len() < held.len()).then(|| {
-        json!([
-            {"op": "test", "path": "/metadata/uid", "value": object.uid()},
-            {"op": "add", "path": "/metadata/finalizers", "value": left},
-        ])
+        let mut operations = vec![json!({"op": "test", "path": "/metadata/uid", "value": object.uid()})];
+        if !left.is_empty() {
+            // Others' may go at the same time, and must not come back.
+            operations.push(json!({"op": "test", "path": "/metadata/finalizers", "value": held}));
+        }
+        operations.push(json!({"op": "add", "path": "/metadata/finalizers", "value": left}));
+        Value::Array(operations)
     })
 }
 
@@ -23,7 +26,13 @@ mod tests {
     fn others_stay() {
         let object = json!({"metadata": {"uid": "u", "finalizers": ["a", "ours", "b"]}});
         let patch = release(&object, &["ours", "mine"]).unwrap();
-        assert_eq!(patch[1]["value"], json!(["a", "b"]));
+        assert_eq!(
+            patch[1],
+            json!({"op": "test", "path": "/metadata/finalizers", "value": ["a", "ours", "b"]})
+        );
+        assert_eq!(patch[2]["value"], json!(["a", "b"]));
+        let alone = json!({"metadata": {"uid": "u", "finalizers": ["ours"]}});
+        assert_eq!(release(&alone, &["ours"]).unwrap()[1]["value"], json!([]));
         assert_eq!(release(&object, &["mine"]), None);
     }
 }

@@ -13,20 +13,24 @@
 //!                                                          member
 //! ```
 
+mod ahead;
 mod apis;
 pub mod binding;
 pub mod binding_status;
 pub mod cluster;
 pub mod cluster_status;
 mod context;
+mod dependencies;
 pub mod detector;
 pub mod execution;
 mod finalizers;
 mod kinds;
 pub mod namespace;
+mod patches;
 pub mod scheduler;
 mod start;
 mod status;
+mod unanswered;
 
 pub use apis::Apis;
 pub use context::{Context, Options};

@@ -2,7 +2,9 @@
 
 use crate::context::Context;
 use crate::scheduler::{Decisions, SchedulerPlugins};
-use crate::{binding, binding_status, cluster, cluster_status, detector, execution, namespace, scheduler};
+use crate::{
+    binding, binding_status, cluster, cluster_status, dependencies, detector, execution, namespace, scheduler,
+};
 
 /// Handles on running controllers.
 pub struct Running {
@@ -27,6 +29,7 @@ pub fn start(context: &Context, plugins: impl Into<SchedulerPlugins>) -> Running
     cluster::start(context);
     cluster_status::start(context);
     namespace::start(context);
+    dependencies::start(context);
     detector::start(context);
     binding::start(context);
     execution::start(context);

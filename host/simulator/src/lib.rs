@@ -14,6 +14,6 @@ mod plan;
 mod steps;
 mod world;
 
-pub use faults::{Fault, Faults};
+pub use faults::{Fault, Faults, UnknownFault};
 pub use member::{Member, StartError};
 pub use options::{Nodes, Options, Pods};

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
 use serde_json::Value;
 use windlass_api::labels::{ANNOTATION_DEPENDENCIES, LABEL_BINDING_ID, LABEL_CLUSTER_BINDING_ID};
 use windlass_api::{DependentObjectReference, ResourceBindingSpec};
@@ -10,7 +9,7 @@ use windlass_object::meta::Meta;
 
 use crate::admit::{Gates, Write};
 use crate::denied::{Denied, Warning};
-use crate::fields::Errors;
+use crate::fields::{self, Errors};
 use crate::permanent_id;
 
 pub(crate) fn admit(
@@ -33,8 +32,7 @@ pub(crate) fn admit(
         errors.invalid(&format!("metadata.annotations.{ANNOTATION_DEPENDENCIES}"), text, detail);
     }
     if !write.spec_is_exempt(object) {
-        let spec = object.get("spec").unwrap_or(&Value::Null);
-        let spec = ResourceBindingSpec::deserialize(spec).map_err(|error| Denied::undecodable(&error))?;
+        let spec: ResourceBindingSpec = fields::spec(object)?;
         check_spec(gates, &spec, &mut errors);
     }
     errors.into_result().map(|()| Vec::new())

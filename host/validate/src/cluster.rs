@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
 use serde_json::Value;
 use windlass_api::ClusterSpec;
 use windlass_api::cluster::LocalSecretReference;
@@ -11,7 +10,7 @@ use windlass_object::{label, path, time};
 
 use crate::admit::{Gates, Write};
 use crate::denied::{Denied, Warning};
-use crate::fields::Errors;
+use crate::fields::{self, Errors};
 use crate::models;
 
 /// Longest name: with the prefix of the execution namespace it makes a DNS label.
@@ -24,8 +23,7 @@ pub(crate) fn admit(gates: Gates, write: &Write<'_>, object: &mut Value) -> Resu
         models::prepare(object, write.is_create());
     }
     if !write.spec_is_exempt(object) {
-        let spec = object.get("spec").unwrap_or(&Value::Null);
-        let spec = ClusterSpec::deserialize(spec).map_err(|error| Denied::undecodable(&error))?;
+        let spec: ClusterSpec = fields::spec(object)?;
         let mut errors = Errors::default();
         errors.check("metadata.name", object.name(), check_name(object.name()));
         check(&spec, &mut errors);

@@ -21,13 +21,9 @@ impl Denied {
         Self { code: 403, reason: "Forbidden", message: message.into(), webhook: None }
     }
 
-    pub(crate) fn undecodable(error: &serde_json::Error) -> Self {
-        Self {
-            code: 400,
-            reason: "BadRequest",
-            message: format!("the object can't be read: {error}"),
-            webhook: None,
-        }
+    pub(crate) fn undecodable(path: &str, error: impl fmt::Display) -> Self {
+        let message = format!("the object can't be read: {path}: {error}");
+        Self { code: 400, reason: "BadRequest", message, webhook: None }
     }
 
     /// The message as an API server with admission webhooks words it.

@@ -1,9 +1,22 @@
 //! Errors of fields in Kubernetes' form: `<path>: <class>: <value>: <detail>`; one is printed bare, several as a list.
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::denied::Denied;
+
+/// An object's `spec` as a Rust type; the error names the field that can't be read.
+pub(crate) fn spec<T: DeserializeOwned>(object: &Value) -> Result<T, Denied> {
+    let spec = object.get("spec").unwrap_or(&Value::Null);
+    serde_path_to_error::deserialize(spec).map_err(|error| {
+        let path = match error.path().to_string().as_str() {
+            "." => "spec".to_owned(),
+            path => format!("spec.{path}"),
+        };
+        Denied::undecodable(&path, error.inner())
+    })
+}
 
 /// Errors of fields, in the order they were found.
 #[derive(Default)]

@@ -1,13 +1,12 @@
 //! OverridePolicy and ClusterOverridePolicy (spec 02 §6). The deprecated fields are checked like the rules.
 
-use serde::Deserialize;
 use serde_json::Value;
 use windlass_api::OverrideSpec;
 use windlass_object::meta::Meta;
 
 use crate::admit::Write;
 use crate::denied::{Denied, Warning};
-use crate::fields::Errors;
+use crate::fields::{self, Errors};
 use crate::{affinity, overriders, propagation};
 
 pub(crate) fn admit(write: &Write<'_>, object: &mut Value, namespaced: bool) -> Result<Vec<Warning>, Denied> {
@@ -16,8 +15,7 @@ pub(crate) fn admit(write: &Write<'_>, object: &mut Value, namespaced: bool) -> 
     if write.spec_is_exempt(object) {
         return Ok(Vec::new());
     }
-    let spec = object.get("spec").unwrap_or(&Value::Null);
-    let spec = OverrideSpec::deserialize(spec).map_err(|error| Denied::undecodable(&error))?;
+    let spec: OverrideSpec = fields::spec(object)?;
     let mut errors = Errors::default();
     check(&spec, &namespace, &mut errors);
     errors.into_result()?;

@@ -1,6 +1,5 @@
 //! PropagationPolicy and ClusterPropagationPolicy: defaults, permanent id, finalizer; rules (spec 02 §5).
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_api::PropagationSpec;
 use windlass_api::labels::{
@@ -13,7 +12,7 @@ use windlass_object::path;
 
 use crate::admit::Write;
 use crate::denied::{Denied, Warning};
-use crate::fields::Errors;
+use crate::fields::{self, Errors};
 use crate::{failover, permanent_id, placement};
 
 pub(crate) fn admit(write: &Write<'_>, object: &mut Value, namespaced: bool) -> Result<Vec<Warning>, Denied> {
@@ -33,8 +32,7 @@ pub(crate) fn admit(write: &Write<'_>, object: &mut Value, namespaced: bool) -> 
     if write.spec_is_exempt(object) {
         return Ok(Vec::new());
     }
-    let spec = object.get("spec").unwrap_or(&Value::Null);
-    let spec = PropagationSpec::deserialize(spec).map_err(|error| Denied::undecodable(&error))?;
+    let spec: PropagationSpec = fields::spec(object)?;
     let mut errors = Errors::default();
     check(&spec, &namespace, &mut errors);
     errors.into_result()?;

@@ -2,6 +2,7 @@
 
 mod decisions;
 mod figures;
+mod follow;
 mod plugins;
 mod propagate;
 mod schedule;
@@ -12,8 +13,16 @@ use anyhow::bail;
 use std::process::ExitCode;
 
 /// All benches, in order.
-const NAMES: [&str; 7] =
-    ["start", "plugins", "schedule", "propagate-configmaps", "propagate-deployments", "decisions", "members"];
+const NAMES: [&str; 8] = [
+    "start",
+    "plugins",
+    "schedule",
+    "propagate-configmaps",
+    "propagate-deployments",
+    "follow",
+    "decisions",
+    "members",
+];
 
 /// Runs the benches that were named (also by the first word of a name), or all. Each of several runs in a process of
 /// its own, so that none pays for the memory of those before it.
@@ -28,6 +37,7 @@ pub(crate) async fn run(args: Bench) -> anyhow::Result<ExitCode> {
         "start" => start::start().await?,
         "members" => start::members().await?,
         "plugins" => plugins::run()?,
+        "follow" => follow::run().await?,
         "schedule" => schedule::run(&args.fleets)?,
         "decisions" => decisions::run().await?,
         "propagate-configmaps" => propagate::run(propagate::What::ConfigMaps).await?,

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::kinds::WORKS;
+use crate::patches::guarded;
 use futures::future::join_all;
 use serde_json::Value;
 use std::sync::Arc;
@@ -10,11 +11,19 @@ use windlass_api::names;
 use windlass_object::gvk::Gvr;
 use windlass_object::meta::Meta;
 use windlass_policy::work;
-use windlass_runtime::Objects;
-use windlass_runtime::objects::{Propagation, is_already_exists, is_conflict, is_not_found, words};
+use windlass_runtime::objects::{Propagation, code, is_conflict, is_not_found, words};
+use windlass_runtime::{ObjectKey, Objects};
 
 /// How often a Work is written again at once when somebody else was faster.
 const ATTEMPTS: usize = 5;
+
+/// What a Work's write rests on: that it is the one that was read, with the spec that was read.
+const GUARDS: [&str; 2] = ["/metadata/uid", "/metadata/generation"];
+
+/// The server has another Work than we thought. A patch that doesn't apply is unprocessable.
+fn is_stale(error: &kube::Error, patched: bool) -> bool {
+    is_conflict(error) || is_not_found(error) || patched && code(error) == Some(422)
+}
 
 pub(super) struct Writer<'a> {
     pub(super) context: &'a Context,
@@ -35,22 +44,26 @@ impl Writer<'_> {
     }
 
     async fn write(&self, desired: Value) -> Result<(), String> {
-        let works = self.works();
-        let mut held = self.context.kinds.works.get(desired.namespace(), desired.name());
+        let (works, watched) = (self.works(), &self.context.kinds.works);
+        let (namespace, name) = (desired.namespace(), desired.name());
+        let mut held = self.context.ahead.get(watched, &ObjectKey::of(&desired));
         for attempt in 0..ATTEMPTS {
             let merged = work::merge(held.as_deref(), desired.clone()).map_err(|error| error.to_string())?;
             let Some(fresh) = merged else { return Ok(()) };
             let written = match &held {
                 None => works.create(&fresh).await,
-                Some(_) => works.replace(&fresh).await,
+                Some(held) => works.patch_json(namespace, name, &guarded(held, &fresh, &GUARDS)).await,
             };
             match written {
-                Ok(_) => return Ok(()),
-                Err(error)
-                    if attempt + 1 < ATTEMPTS
-                        && (is_already_exists(&error) || is_conflict(&error) || is_not_found(&error)) =>
-                {
-                    let live = works.get(desired.namespace(), desired.name()).await;
+                Ok(answer) => {
+                    match held {
+                        Some(_) => self.context.ahead.note(watched, answer),
+                        None => self.context.ahead.made(watched, answer),
+                    };
+                    return Ok(());
+                }
+                Err(error) if attempt + 1 < ATTEMPTS && is_stale(&error, held.is_some()) => {
+                    let live = works.get(namespace, name).await;
                     held = live.map_err(|error| words(&error))?.map(Arc::new);
                     if held.is_none() && is_not_found(&error) && attempt > 0 {
                         return Err(words(&error));

@@ -8,16 +8,20 @@ use crate::context::{Context, TemplateError, compute};
 use crate::kinds::{BINDINGS, BY_ID, CLUSTER_BINDINGS};
 use apply::Writer;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_api::{events, names};
-use windlass_object::gvk::Gvk;
 use windlass_object::meta::Meta;
-use windlass_object::path::get;
+use windlass_object::path::{get, i64_at};
 use windlass_policy::{overrides, work};
 use windlass_runtime::events::Recorder;
 use windlass_runtime::objects::words;
-use windlass_runtime::{Action, ObjectKey, Queue};
+use windlass_runtime::{Action, Change, ObjectKey, Queue};
+
+/// A binding that the scheduler hasn't looked at since it changed waits so long for that: else members would get the new
+/// template with the old replicas first.
+const UNDECIDED: Duration = Duration::from_millis(100);
 
 /// How soon a binding whose old copy is being purged is looked at again, should no event tell.
 const PURGE: Duration = Duration::from_secs(5);
@@ -45,10 +49,10 @@ pub(crate) fn start(context: &Context) {
     let queue: Queue<ObjectKey> = Queue::new("binding");
     for handle in [&context.kinds.bindings, &context.kinds.cluster_bindings] {
         let keys = queue.clone();
-        handle.on_change(move |change| {
-            if change.is_of_spec() {
-                keys.add(change.key.clone());
-            }
+        handle.on_change(move |change| match look(change) {
+            Look::No => {}
+            Look::Now => keys.add(change.key.clone()),
+            Look::Later => keys.add_after(change.key.clone(), UNDECIDED),
         });
     }
     // A Work that somebody else deletes or edits is put right; a first sight of it is our own doing.
@@ -94,13 +98,36 @@ pub(crate) fn start(context: &Context) {
     context.run(queue, context.options.workers, move |key| controller.clone().reconcile(key));
 }
 
+/// Whether a change of a binding concerns its Works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    No,
+    Now,
+    Later,
+}
+
+fn look(change: &Change) -> Look {
+    let (Some(old), Some(new)) = (&change.old, &change.new) else { return Look::Now };
+    let seen = |binding: &Value| i64_at(binding, &["status", "schedulerObservedGeneration"]);
+    let is_decided = seen(new) == Some(new.generation());
+    if !change.is_of_spec() {
+        return if is_decided && seen(old) != seen(new) { Look::Now } else { Look::No };
+    }
+    let is_scheduled = |binding: &Value| get(binding, &["status", "lastScheduledTime"]).is_some();
+    let clusters = |binding: &Value| get(binding, &["spec", "clusters"]).cloned();
+    if is_decided || new.is_deleting() || !is_scheduled(new) || clusters(old) != clusters(new) {
+        return Look::Now;
+    }
+    Look::Later
+}
+
 impl Controller {
     async fn reconcile(self, key: ObjectKey) -> Result<Action, Error> {
         let (handle, gvr) = match key.namespace.as_str() {
             "" => (&self.context.kinds.cluster_bindings, &*CLUSTER_BINDINGS),
             _ => (&self.context.kinds.bindings, &*BINDINGS),
         };
-        let Some(binding) = handle.get_key(&key) else { return Ok(Action::Done) };
+        let Some(binding) = self.context.ahead.get(handle, &key) else { return Ok(Action::Done) };
         let writer = Writer { context: &self.context };
         let id = binding.label(work::binding_label(&binding)).unwrap_or_default();
         let works = self.context.kinds.works.by_index(BY_ID, id);
@@ -156,13 +183,14 @@ impl Controller {
         };
         let mut desired = Vec::new();
         let mut errors = Vec::new();
+        let mut revised = Revised::new();
         for target in &targets {
             let share = completions.as_ref().and_then(|shares| shares.get(&target.cluster).copied());
             if completions.is_some() && share.is_none() {
                 errors.push(format!("cluster {}: no share of the job's completions", target.cluster));
                 continue;
             }
-            match compute(|| self.copy(binding, template, target, share, &rules)) {
+            match compute(|| self.copy(binding, template, target, share, &rules, &mut revised)) {
                 Ok(work) => desired.push(work),
                 Err(error) => errors.push(error),
             }
@@ -177,6 +205,25 @@ impl Controller {
         Err(Error::Works(message))
     }
 
+    /// The template with this number of replicas; nothing if no interpreter changes it. Each number is asked for once.
+    fn revise(
+        &self,
+        template: &Value,
+        replicas: i64,
+        revised: &mut Revised,
+    ) -> Result<Option<Value>, windlass_interpret::Error> {
+        let chain = &self.context.interpreters;
+        if !chain.enabled(&template.gvk(), windlass_interpret::Operation::ReviseReplica) {
+            return Ok(None);
+        }
+        if let Some(known) = revised.get(&replicas) {
+            return Ok(known.clone());
+        }
+        let fresh = chain.revise_replica(template, replicas)?;
+        revised.insert(replicas, fresh.clone());
+        Ok(fresh)
+    }
+
     /// The Work that holds one cluster's copy.
     fn copy(
         &self,
@@ -185,22 +232,19 @@ impl Controller {
         target: &work::Target,
         completions: Option<i64>,
         rules: &Rules<'_>,
+        revised: &mut Revised,
     ) -> Result<Value, String> {
         let cluster = self.context.kinds.clusters.get("", &target.cluster);
         let Some(cluster) = cluster else {
             return Err(format!("cluster {} does not exist", target.cluster));
         };
-        let mut copy = template.clone();
-        let gvk: Gvk = template.gvk();
-        let chain = &self.context.interpreters;
-        if work::is_workload(binding) && chain.enabled(&gvk, windlass_interpret::Operation::ReviseReplica) {
-            let replicas = target.replicas;
-            match chain.revise_replica(&copy, replicas) {
-                Ok(Some(revised)) => copy = revised,
-                Ok(None) => {}
-                Err(error) => return Err(format!("cluster {}: {error}", target.cluster)),
-            }
-        }
+        let revision = if work::is_workload(binding) {
+            self.revise(template, target.replicas, revised)
+                .map_err(|error| format!("cluster {}: {error}", target.cluster))?
+        } else {
+            None
+        };
+        let mut copy = revision.unwrap_or_else(|| template.clone());
         if let Some(share) = completions {
             work::set_completions(&mut copy, share);
         }
@@ -224,8 +268,41 @@ impl Controller {
     }
 }
 
+/// Templates with other numbers of replicas, by the number.
+type Revised = BTreeMap<i64, Option<Value>>;
+
 /// Override policies that may apply.
 struct Rules<'a> {
     cluster: Vec<&'a Value>,
     namespaced: Vec<&'a Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn works_wait_for_the_decision() {
+        let binding = |generation: i64, seen: i64, clusters: &[&str]| {
+            Some(Arc::new(json!({
+                "metadata": {"generation": generation}, "spec": {"clusters": clusters},
+                "status": {"lastScheduledTime": "t", "schedulerObservedGeneration": seen},
+            })))
+        };
+        let (none, new) = (None, Some(Arc::new(json!({"metadata": {"generation": 2}}))));
+        for (old, new, expected) in [
+            (none.clone(), binding(1, 1, &[]), Look::Now),
+            (binding(1, 1, &[]), none, Look::Now),
+            (binding(1, 1, &["a"]), binding(2, 1, &["a"]), Look::Later),
+            (binding(2, 1, &["a"]), binding(2, 2, &["a"]), Look::Now),
+            (binding(2, 1, &["a"]), binding(3, 1, &["b"]), Look::Now),
+            (binding(3, 1, &["b"]), binding(3, 3, &["b"]), Look::Now),
+            (binding(2, 2, &["a"]), binding(2, 2, &["a"]), Look::No),
+            (Some(Arc::new(json!({"metadata": {"generation": 1}}))), new, Look::Now),
+        ] {
+            let change = Change { key: ObjectKey::default(), old, new, initial: false };
+            assert_eq!(look(&change), expected, "{change:?}");
+        }
+    }
 }

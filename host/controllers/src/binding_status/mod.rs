@@ -2,11 +2,16 @@
 //! binding and its template. Owns `status.aggregatedStatus` and the condition `FullyApplied` of bindings,
 //! and the status of templates whose kind an interpreter can aggregate.
 
+mod plan;
+
 use crate::context::{Context, TemplateError, compute};
 use crate::kinds::{BINDINGS, BY_ID, CLUSTER_BINDINGS};
+use crate::status::patch_knowing;
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::time::Duration;
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use windlass_api::labels::{
     ANNOTATION_BINDING_NAME, ANNOTATION_BINDING_NAMESPACE, ANNOTATION_CLUSTER_BINDING_NAME,
 };
@@ -28,6 +33,8 @@ const GATHER: Duration = Duration::from_millis(100);
 struct Controller {
     context: Context,
     recorder: Recorder,
+    /// Since when there is something to tell of a binding.
+    untold: Arc<Mutex<HashMap<ObjectKey, plan::Untold>>>,
 }
 
 /// Why a status was not carried up.
@@ -67,14 +74,18 @@ pub(crate) fn start(context: &Context) {
             }
         });
     }
-    let controller =
-        Controller { context: context.clone(), recorder: context.recorder("binding-status-controller") };
+    let controller = Controller {
+        context: context.clone(),
+        recorder: context.recorder("binding-status-controller"),
+        untold: Arc::default(),
+    };
     context.run(queue, context.options.workers, move |key| controller.clone().reconcile(key));
 }
 
-/// Somebody has decided about it.
+/// Somebody has decided about it: the scheduler, or that of a binding that it is attached to.
 fn is_scheduled(binding: &Value) -> bool {
     get(binding, &["status", "lastScheduledTime"]).is_some()
+        || !list_at(binding, &["spec", "requiredBy"]).is_empty()
 }
 
 /// The binding that a Work belongs to.
@@ -91,12 +102,11 @@ impl Controller {
             "" => (&self.context.kinds.cluster_bindings, &*CLUSTER_BINDINGS),
             _ => (&self.context.kinds.bindings, &*BINDINGS),
         };
-        let Some(binding) = handle.get_key(&key).filter(|binding| !binding.is_deleting()) else {
+        let binding = self.context.ahead.get(handle, &key).filter(|binding| !binding.is_deleting());
+        let Some(binding) = binding.filter(|binding| is_scheduled(binding)) else {
+            self.untold().remove(&key);
             return Ok(Action::Done);
         };
-        if !is_scheduled(&binding) {
-            return Ok(Action::Done);
-        }
         let id = binding.label(work::binding_label(&binding)).unwrap_or_default();
         let works = self.context.kinds.works.by_index(BY_ID, id);
         let works: Vec<&Value> = works.iter().map(AsRef::as_ref).collect();
@@ -104,13 +114,28 @@ impl Controller {
             self.recorder.warning(&*binding, events::AGGREGATE_STATUS_FAILED, error.to_string());
         })?;
         let now = time::now();
-        let objects = self.context.objects(gvr);
-        crate::status::write(&objects, &binding, |binding| {
-            status::binding_status(binding, &works, &now).ok().flatten()
-        })
-        .await?;
+        let fresh = |binding: &Value| status::binding_status(binding, &works, &now).ok().flatten();
+        if fresh(&binding).is_some() {
+            let left = self.untold().entry(key.clone()).or_default().left(
+                plan::patience(&binding, &works, self.context.backlog.load(Ordering::Relaxed)),
+                Instant::now(),
+            );
+            if !left.is_zero() {
+                return Ok(Action::After(left, "more is about to change"));
+            }
+        }
+        self.untold().remove(&key);
+        if let Some(answer) =
+            crate::status::written(&self.context.objects(gvr), &binding, patch_knowing, fresh).await?
+        {
+            self.context.ahead.note(handle, answer);
+        }
         self.template(&binding, &items).await?;
         Ok(Action::Done)
+    }
+
+    fn untold(&self) -> MutexGuard<'_, HashMap<ObjectKey, plan::Untold>> {
+        self.untold.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn template(&self, binding: &Value, items: &[Value]) -> Result<(), Error> {
@@ -123,49 +148,44 @@ impl Controller {
         {
             return Ok(());
         }
-        let Some(mut template) = self.context.template(resource).await? else { return Ok(()) };
+        let Some(template) = self.context.template(resource).await? else { return Ok(()) };
         let Some(served) = self.context.apis.table().resolve(&gvk).cloned() else { return Ok(()) };
+        if template.is_deleting() {
+            return Ok(());
+        }
         let items: Vec<AggregatedStatusItem> =
             items.iter().filter_map(|item| serde_json::from_value(item.clone()).ok()).collect();
+        let fresh = compute(|| chain.aggregate_status(&template, &items)).inspect_err(|error| {
+            self.recorder.warning(&*template, events::AGGREGATE_STATUS_FAILED, error.to_string());
+        })?;
+        let Some(fresh) = fresh.and_then(|mut object| object.get_mut("status").map(Value::take)) else {
+            return Ok(());
+        };
+        if template.get("status") == Some(&fresh) {
+            return Ok(());
+        }
+        // Nobody else writes it, and what we wrote last is what it was made from.
+        let patch = json!([
+            {"op": "test", "path": "/metadata/uid", "value": template.uid()},
+            {"op": "add", "path": "/status", "value": fresh},
+        ]);
         let objects = self.context.objects(&served.gvr);
-        // The cache may be behind: then the guard refuses, and the object is read anew.
-        for attempt in 0..3 {
-            if template.is_deleting() {
-                return Ok(());
-            }
-            let fresh = match compute(|| chain.aggregate_status(&template, &items)) {
-                Ok(fresh) => fresh,
-                Err(error) => {
-                    self.recorder.warning(&*template, events::AGGREGATE_STATUS_FAILED, error.to_string());
-                    return Err(error.into());
+        match objects.patch_status_json(template.namespace(), template.name(), &patch).await {
+            Ok(answer) => {
+                if let Some(handle) = self.context.template_informer(&served.gvr) {
+                    self.context.ahead.note(&handle, answer);
                 }
-            };
-            let Some(fresh) = fresh.and_then(|object| object.get("status").cloned()) else { return Ok(()) };
-            if template.get("status") == Some(&fresh) {
-                return Ok(());
+                Ok(())
             }
-            let mut patch = vec![json!({"op": "test", "path": "/metadata/uid", "value": template.uid()})];
-            if let Some(held) = template.get("status") {
-                patch.push(json!({"op": "test", "path": "/status", "value": held}));
-            }
-            patch.push(json!({"op": "add", "path": "/status", "value": fresh}));
-            let written =
-                objects.patch_status_json(template.namespace(), template.name(), &Value::Array(patch)).await;
-            match written {
-                Ok(_) => return Ok(()),
-                Err(error) if matches!(code(&error), Some(409 | 422)) && attempt < 2 => {
-                    match objects.get(text("namespace"), text("name")).await? {
-                        Some(live) if live.uid() == template.uid() => template = Arc::new(live),
-                        _ => return Ok(()),
-                    }
+            Err(error) if code(&error) == Some(404) => Ok(()),
+            Err(error) => {
+                let live = objects.get(template.namespace(), template.name()).await?;
+                if live.is_none_or(|live| live.uid() != template.uid()) {
+                    return Ok(());
                 }
-                Err(error) if code(&error) == Some(404) => return Ok(()),
-                Err(error) => {
-                    self.recorder.warning(&*template, events::AGGREGATE_STATUS_FAILED, words(&error));
-                    return Err(error.into());
-                }
+                self.recorder.warning(&*template, events::AGGREGATE_STATUS_FAILED, words(&error));
+                Err(error.into())
             }
         }
-        Ok(())
     }
 }

@@ -62,7 +62,7 @@ impl Controller {
         let namespace = names::execution_namespace(&name);
         let observed = Observed {
             namespace: self.context.kinds.namespaces.get("", &namespace).is_some(),
-            targeted: self.is_targeted(&name),
+            targeted: cluster.is_deleting() && self.is_targeted(&name),
             now: time::now(),
         };
         for step in plan::plan(&cluster, &observed) {

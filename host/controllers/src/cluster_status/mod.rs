@@ -86,6 +86,9 @@ impl Controller {
             Ok(member) => (collect::probe(&member).await, Some(member)),
             Err(error) => (Health::Unusable(error.to_string()), None),
         };
+        if health == Health::Healthy {
+            self.context.unanswered.answered(&name);
+        }
         let held = plan::ready(&object);
         let settled = self.settle(&name, &health, held.as_deref());
         let facts = match (&member, settled) {

@@ -8,6 +8,7 @@ use windlass_object::gvk::Gvk;
 use windlass_object::meta::Meta;
 use windlass_object::path::{list_at, str_at};
 use windlass_policy::Claim;
+use windlass_policy::detect::PolicyChange;
 use windlass_policy::matching::{Level, selector_level};
 use windlass_runtime::Action;
 
@@ -18,6 +19,19 @@ const GRACE: Duration = Duration::from_secs(5);
 const NOTHING_SELECTED: &str = "NothingSelected";
 
 impl Detector {
+    /// A policy that had no objects when it was looked at last, and has some now: they came after it, and know it.
+    pub(super) fn has_found_objects(
+        &self,
+        key: &PolicyKey,
+        policy: &Value,
+        change: &PolicyChange<'_>,
+    ) -> bool {
+        if change.requeue.is_empty() || !change.wake.is_empty() || !change.releases.is_empty() {
+            return false;
+        }
+        self.idle().remove(key) == Some(policy.generation())
+    }
+
     /// What a policy comes to that has no objects: it is looked at again, and then told about, once for each generation.
     pub(super) fn without_objects(&self, key: &PolicyKey, policy: &Value) -> Action {
         let generation = policy.generation();

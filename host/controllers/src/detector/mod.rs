@@ -3,30 +3,32 @@
 //! claim on templates and bindings, and all of a binding's spec that comes from template and policy.
 
 mod idle;
+mod inbox;
 mod policies;
+mod preemption;
 mod templates;
 mod watches;
 
 use crate::context::{Context, TemplateError};
+use inbox::{Cause, Inbox};
 use regex::Regex;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use watches::Watches;
 use windlass_object::gvk::Gvk;
+use windlass_object::meta::Meta;
 use windlass_object::path::str_at;
 use windlass_policy::binding::BindingError;
 use windlass_runtime::Queue;
 use windlass_runtime::events::Recorder;
 
-/// A template, and whether only Windlass itself has changed it since it was looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// A template.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct TemplateKey {
     pub(crate) gvk: Gvk,
     pub(crate) namespace: String,
     pub(crate) name: String,
-    /// Such a change doesn't activate a lazy policy.
-    pub(crate) own: bool,
 }
 
 impl TemplateKey {
@@ -37,7 +39,14 @@ impl TemplateKey {
             gvk: Gvk::from_api_version(of("apiVersion"), of("kind")),
             namespace: of("namespace").to_owned(),
             name: of("name").to_owned(),
-            own: false,
+        }
+    }
+
+    fn of(template: &Value) -> Self {
+        Self {
+            gvk: template.gvk(),
+            namespace: template.namespace().to_owned(),
+            name: template.name().to_owned(),
         }
     }
 }
@@ -75,7 +84,7 @@ pub(crate) enum Error {
 pub(crate) struct Detector {
     context: Context,
     recorder: Recorder,
-    templates: Queue<TemplateKey>,
+    templates: Inbox,
     policies: Queue<PolicyKey>,
     watches: Arc<Watches>,
     /// Templates that no policy selects.
@@ -86,8 +95,9 @@ pub(crate) struct Detector {
 
 /// Starts it.
 pub(crate) fn start(context: &Context) {
-    let templates: Queue<TemplateKey> = Queue::new("detector");
+    let queue: Queue<TemplateKey> = Queue::new("detector");
     let policies: Queue<PolicyKey> = Queue::new("detector-policies");
+    let templates = Inbox::new(queue.clone());
     let watches = Watches::start(context, templates.clone());
     let detector = Detector {
         context: context.clone(),
@@ -104,12 +114,12 @@ pub(crate) fn start(context: &Context) {
         let keys = templates.clone();
         handle.on_change(move |change| {
             if let (Some(binding), None) = (&change.old, &change.new) {
-                keys.add(TemplateKey::of_binding(binding));
+                keys.add(TemplateKey::of_binding(binding), Cause::Foreign, 0);
             }
         });
     }
     let worker = detector.clone();
-    context.run(templates, context.options.workers, move |key| worker.clone().template(key));
+    context.run(queue, context.options.workers, move |key| worker.clone().template(key));
     let worker = detector;
     context.run(policies, 2, move |key| worker.clone().policy(key));
 }

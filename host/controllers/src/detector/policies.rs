@@ -1,13 +1,15 @@
 //! One policy that was made, changed or deleted: claims to take back, templates to look at.
 
+use super::inbox::Cause;
 use super::templates::write;
-use super::{Detector, Error, PolicyKey, TemplateKey};
+use super::{Detector, Error, PolicyKey, TemplateKey, preemption};
 use crate::kinds::{BINDINGS, BY_ID, CLUSTER_BINDINGS, CLUSTER_POLICIES, POLICIES};
 use serde_json::Value;
 use std::sync::Arc;
 use windlass_api::labels::{FINALIZER_CLUSTER_POLICY, FINALIZER_POLICY};
 use windlass_object::meta::Meta;
 use windlass_policy::detect::{self, Claimed, Release};
+use windlass_policy::matching::is_lazy;
 use windlass_policy::{Claim, Scope};
 use windlass_runtime::{Action, queue};
 
@@ -16,13 +18,16 @@ impl Detector {
     pub(super) fn watch_policies(&self) {
         let kinds = &self.context.kinds;
         for handle in [&kinds.policies, &kinds.cluster_policies] {
-            let queue = self.policies.clone();
+            let (queue, peers) = (self.policies.clone(), handle.clone());
             handle.on_change(move |change| {
-                if change.is_of_spec() && change.new.is_some() {
-                    let key =
-                        PolicyKey { namespace: change.key.namespace.clone(), name: change.key.name.clone() };
-                    queue.add(key);
+                if !change.is_of_spec() || change.new.is_none() {
+                    return;
                 }
+                queue.add(PolicyKey {
+                    namespace: change.key.namespace.clone(),
+                    name: change.key.name.clone(),
+                });
+                preemption::heirs(change, &peers).into_iter().for_each(|key| queue.add(key));
             });
         }
         for (overrides, policies) in
@@ -82,18 +87,17 @@ impl Detector {
             .collect();
         let waiting: Vec<&Value> = waiting.iter().map(|(_, template)| template.as_ref()).collect();
         let change = detect::on_policy_change(&policy, &claimed, &waiting);
-        let lazy = windlass_policy::matching::is_lazy(&policy);
+        if self.has_found_objects(&key, &policy, &change) {
+            self.preempt(&policy).await?;
+            return Ok(Action::Done);
+        }
+        let cause = if is_lazy(&policy) { Cause::Unknown } else { Cause::Foreign };
         for template in change.requeue.iter().chain(&change.wake) {
-            let key = TemplateKey {
-                gvk: template.gvk(),
-                namespace: template.namespace().to_owned(),
-                name: template.name().to_owned(),
-                own: lazy,
-            };
-            self.templates.add_with_priority(key, queue::INITIAL);
+            self.templates.add(TemplateKey::of(template), cause, queue::INITIAL);
         }
         self.release_all(&change.releases).await?;
-        if change.requeue.is_empty() && change.wake.is_empty() {
+        let preempted = self.preempt(&policy).await?;
+        if change.requeue.is_empty() && change.wake.is_empty() && preempted == 0 {
             return Ok(self.without_objects(&key, &policy));
         }
         self.idle().remove(&key);

@@ -1,19 +1,21 @@
 //! One template: detect, claim, interpret, write the binding.
 
+use super::inbox::Cause;
 use super::{Detector, Error, TemplateKey};
 use crate::context::compute;
-use crate::kinds::{BINDINGS, CLUSTER_BINDINGS, PRIORITY_CLASSES};
-use serde_json::{Value, json};
+use crate::kinds::{BINDINGS, BY_ID, CLUSTER_BINDINGS, PRIORITY_CLASSES};
+use crate::patches::guarded;
+use serde_json::Value;
 use std::sync::Arc;
+use windlass_api::labels::ANNOTATION_TEMPLATE_GENERATION;
 use windlass_api::{events, names};
 use windlass_interpret::Replica;
 use windlass_object::meta::Meta;
-use windlass_object::patch::diff;
 use windlass_object::path::str_at;
 use windlass_policy::binding::{self, Facts};
-use windlass_policy::{Catalog, Claim, Detection, Patch, Scope, claim, detect};
-use windlass_runtime::objects::{code, is_already_exists};
-use windlass_runtime::{Action, Objects};
+use windlass_policy::{Catalog, Claim, Detection, Patch, Scope, claim, detect, work};
+use windlass_runtime::objects::code;
+use windlass_runtime::{Action, ObjectKey, Objects};
 
 /// The policies of a moment, held so that a catalog can borrow them.
 struct Policies {
@@ -26,12 +28,23 @@ struct Policies {
 /// How often a binding's write is tried again at once when somebody else was faster.
 const ATTEMPTS: usize = 5;
 
+/// What a binding's write rests on: that it is the one that was read, with what we last put into it. What the scheduler
+/// and others write is no conflict.
+const GUARDS: [&str; 2] = ["/metadata/uid", "/spec/resource/resourceVersion"];
+
 impl Detector {
     pub(super) async fn template(self, key: TemplateKey) -> Result<Action, Error> {
-        let Some(template) = self.read(&key).await? else {
-            self.waiting().retain(|held| {
-                !(held.gvk == key.gvk && held.namespace == key.namespace && held.name == key.name)
-            });
+        let cause = self.templates.take(&key);
+        let outcome = self.look(&key, cause).await;
+        if outcome.is_err() {
+            self.templates.note(&key, cause);
+        }
+        outcome
+    }
+
+    async fn look(&self, key: &TemplateKey, cause: Cause) -> Result<Action, Error> {
+        let Some(template) = self.read(key).await? else {
+            self.waiting().remove(key);
             return Ok(Action::Done);
         };
         if template.is_deleting() {
@@ -45,10 +58,9 @@ impl Detector {
             overrides: &overrides,
             cluster_overrides: &cluster_overrides,
         };
-        let plain = TemplateKey { own: false, ..key.clone() };
         match detect::detect(&template, &catalog) {
             Detection::TakenAway => {
-                self.waiting().remove(&plain);
+                self.waiting().remove(key);
                 Ok(Action::Done)
             }
             Detection::StaleClaim { claim, release } | Detection::NoLongerSelected { claim, release } => {
@@ -63,12 +75,21 @@ impl Detector {
                 name,
             }),
             Detection::NoMatch => {
-                self.waiting().insert(plain);
+                self.waiting().insert(key.clone());
                 Ok(Action::Done)
             }
             Detection::Apply { policy, claim, lazy } => {
-                self.waiting().remove(&plain);
-                let applied = self.apply(&template, policy, claim, lazy && key.own).await;
+                self.waiting().remove(key);
+                // Our own change has nothing new for a binding that was made after it.
+                if cause == Cause::Own && claim.is_none() && self.is_bound(&template) {
+                    return Ok(Action::Done);
+                }
+                let is_own = match cause {
+                    Cause::Foreign => false,
+                    Cause::Unknown => !is_ahead(&template, &self.works_of(&template)),
+                    Cause::Own => true,
+                };
+                let applied = self.apply(&template, policy, claim, lazy && is_own).await;
                 if let Err(error) = &applied {
                     let message = format!("Apply policy({}) failed: {error}", policy.name());
                     self.recorder.warning(&*template, events::APPLY_POLICY_FAILED, message);
@@ -110,8 +131,7 @@ impl Detector {
     ) -> Result<Action, Error> {
         let mut current = template.clone();
         if let Some(patch) = patch {
-            let objects = self.objects_of(&current)?;
-            current = Arc::new(write(&objects, &current, &patch).await?);
+            current = self.claim(&current, &patch).await?;
         }
         if activates_nothing {
             return Ok(Action::Done);
@@ -124,6 +144,30 @@ impl Detector {
             self.recorder.normal(&*current, events::APPLY_POLICY_SUCCEED, message);
         }
         Ok(Action::Done)
+    }
+
+    /// Writes a claim; gives the template as it is then.
+    pub(super) async fn claim(&self, template: &Value, patch: &Patch) -> Result<Arc<Value>, Error> {
+        let answer = write(&self.objects_of(template)?, template, patch).await?;
+        Ok(match self.watches.of(&template.gvk()) {
+            Some(handle) => self.context.ahead.note(&handle, answer),
+            None => Arc::new(answer),
+        })
+    }
+
+    fn works_of(&self, template: &Value) -> Vec<Arc<Value>> {
+        let Some(binding) = self.binding_of(template) else { return Vec::new() };
+        let id = binding.label(work::binding_label(&binding)).unwrap_or_default();
+        self.context.kinds.works.by_index(BY_ID, id)
+    }
+
+    /// The template has its binding.
+    fn is_bound(&self, template: &Value) -> bool {
+        self.binding_of(template).is_some_and(|binding| {
+            !binding.is_deleting()
+                && str_at(&binding, &["spec", "resource", "uid"]) == template.uid()
+                && Claim::on(&binding) == Claim::on(template)
+        })
     }
 
     pub(super) fn objects_of(&self, object: &Value) -> Result<Objects, Error> {
@@ -182,21 +226,24 @@ impl Detector {
         };
         let objects = self.context.objects(gvr);
         let (namespace, name) = (desired.namespace().to_owned(), desired.name().to_owned());
-        let mut existing = handle.get(&namespace, &name);
+        let mut existing = self.context.ahead.get(handle, &ObjectKey::of(&desired));
         for attempt in 0..ATTEMPTS {
             let Some(merged) = binding::merge(existing.as_deref(), desired.clone())? else {
                 return Ok(false);
             };
             let written = match &existing {
                 None => objects.create(&merged).await,
-                Some(held) => objects.patch_json(&namespace, &name, &guarded(held, &merged)).await,
+                Some(held) => objects.patch_json(&namespace, &name, &guarded(held, &merged, &GUARDS)).await,
             };
             match written {
-                Ok(_) => return Ok(true),
-                Err(error)
-                    if attempt + 1 < ATTEMPTS
-                        && (is_already_exists(&error) || matches!(code(&error), Some(404 | 409 | 422))) =>
-                {
+                Ok(answer) => {
+                    match existing {
+                        Some(_) => self.context.ahead.note(handle, answer),
+                        None => self.context.ahead.made(handle, answer),
+                    };
+                    return Ok(true);
+                }
+                Err(error) if attempt + 1 < ATTEMPTS && matches!(code(&error), Some(404 | 409 | 422)) => {
                     existing = objects.get(&namespace, &name).await?.map(Arc::new);
                 }
                 Err(error) => return Err(error.into()),
@@ -231,11 +278,10 @@ impl Detector {
     }
 
     pub(super) fn binding_of(&self, template: &Value) -> Option<Arc<Value>> {
+        let kinds = &self.context.kinds;
+        let handle = if template.namespace().is_empty() { &kinds.cluster_bindings } else { &kinds.bindings };
         let name = names::binding(template.kind(), template.name());
-        match template.namespace() {
-            "" => self.context.kinds.cluster_bindings.get("", &name),
-            namespace => self.context.kinds.bindings.get(namespace, &name),
-        }
+        self.context.ahead.get(handle, &ObjectKey::new(template.namespace(), name))
     }
 }
 
@@ -246,14 +292,13 @@ impl Policies {
     }
 }
 
-/// The difference, over the generation that it was worked out from.
-fn guarded(held: &Value, merged: &Value) -> Value {
-    let mut operations =
-        vec![json!({"op": "test", "path": "/metadata/generation", "value": held.generation()})];
-    if let Value::Array(rest) = diff(held, merged) {
-        operations.extend(rest);
-    }
-    Value::Array(operations)
+/// Whether a template's spec has been changed since its Works were made of it: by a user, while nobody was looking.
+fn is_ahead(template: &Value, works: &[Arc<Value>]) -> bool {
+    let made_of = |work: &Arc<Value>| {
+        let manifest = work.pointer("/spec/workload/manifests/0")?;
+        manifest.annotation(ANNOTATION_TEMPLATE_GENERATION)?.parse::<i64>().ok()
+    };
+    works.iter().filter_map(made_of).any(|generation| generation < template.generation())
 }
 
 /// Carries a patch out; an object that is gone, or is another's by now, is no error.
@@ -268,5 +313,30 @@ pub(super) async fn write(objects: &Objects, object: &Value, patch: &Patch) -> R
             Ok(object.clone())
         }
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_users_changed_while_nobody_looked() {
+        let work = |generation: &str| {
+            let manifest = json!({"metadata": {"annotations": {ANNOTATION_TEMPLATE_GENERATION: generation}}});
+            Arc::new(json!({"spec": {"workload": {"manifests": [manifest]}}}))
+        };
+        let template = json!({"metadata": {"generation": 3}});
+        for (works, expected) in [
+            (vec![], false),
+            (vec![work("3")], false),
+            (vec![work("3"), work("2")], true),
+            (vec![work("odd")], false),
+        ] {
+            assert_eq!(is_ahead(&template, &works), expected, "{works:?}");
+        }
+        // Kinds without generations don't tell.
+        assert!(!is_ahead(&json!({"metadata": {}}), &[work("1")]));
     }
 }

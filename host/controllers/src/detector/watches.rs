@@ -1,10 +1,11 @@
 //! Informers on everything that could be a template, following what the control plane serves.
 
+use super::inbox::{Cause, Inbox};
 use super::{TemplateKey, whole_names};
 use crate::context::Context;
 use regex::Regex;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass_api::labels::{LABEL_CLUSTER_POLICY_ID, LABEL_POLICY_ID};
 use windlass_api::names;
@@ -12,7 +13,7 @@ use windlass_members::ServedResource;
 use windlass_object::gvk::{Gvk, Gvr};
 use windlass_object::meta::Meta;
 use windlass_policy::change;
-use windlass_runtime::{Change, Handle, Queue};
+use windlass_runtime::{Change, Handle, ObjectKey};
 
 /// Index of templates: by the permanent id of the policy that has them.
 const BY_CLAIM: &str = "claim";
@@ -50,22 +51,23 @@ fn is_template(object: &Value, skipped: &[Regex]) -> bool {
         && !(namespace == "kube-system" && object.name() == "extension-apiserver-authentication")
 }
 
-/// All informers, by resource.
+/// All informers, by kind.
 pub(super) struct Watches {
-    handles: Mutex<BTreeMap<Gvr, (Gvk, Handle)>>,
+    context: Context,
+    handles: Mutex<HashMap<Gvk, Handle>>,
 }
 
 impl Watches {
     /// Follows the served kinds until shutdown.
-    pub(super) fn start(context: &Context, queue: Queue<TemplateKey>) -> Arc<Self> {
-        let watches = Arc::new(Self { handles: Mutex::default() });
+    pub(super) fn start(context: &Context, inbox: Inbox) -> Arc<Self> {
+        let watches = Arc::new(Self { context: context.clone(), handles: Mutex::default() });
         let (followed, context) = (watches.clone(), context.clone());
         let token = context.shutdown.token();
         context.shutdown.clone().spawn(async move {
             let skipped = Arc::new(whole_names(&context.options.skipped_namespaces));
             let mut changes = context.apis.changes();
             loop {
-                followed.follow(&context, &queue, &skipped);
+                followed.follow(&inbox, &skipped);
                 tokio::select! {
                     () = token.cancelled() => return,
                     changed = changes.changed() => if changed.is_err() { return },
@@ -75,23 +77,24 @@ impl Watches {
         watches
     }
 
-    fn handles(&self) -> MutexGuard<'_, BTreeMap<Gvr, (Gvk, Handle)>> {
+    fn handles(&self) -> MutexGuard<'_, HashMap<Gvk, Handle>> {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn follow(&self, context: &Context, queue: &Queue<TemplateKey>, skipped: &Arc<Vec<Regex>>) {
+    fn follow(&self, inbox: &Inbox, skipped: &Arc<Vec<Regex>>) {
+        let context = &self.context;
         let table = context.apis.table();
         let mut handles = self.handles();
-        let wanted: BTreeMap<Gvr, Gvk> = table
+        let wanted: HashMap<Gvk, Gvr> = table
             .iter()
             .filter(|served| is_template_kind(served))
-            .map(|s| (s.gvr.clone(), s.gvk()))
+            .map(|s| (s.gvk(), s.gvr.clone()))
             .collect();
         if !table.is_empty() {
-            handles.retain(|gvr, _| wanted.contains_key(gvr));
+            handles.retain(|gvk, _| wanted.contains_key(gvk));
         }
-        for (gvr, gvk) in wanted {
-            if handles.contains_key(&gvr) {
+        for (gvk, gvr) in wanted {
+            if handles.contains_key(&gvk) {
                 continue;
             }
             let handle = context.informers.watch(&gvr);
@@ -99,54 +102,56 @@ impl Watches {
                 let ids = [LABEL_POLICY_ID, LABEL_CLUSTER_POLICY_ID];
                 ids.iter().filter_map(|key| object.label(key)).map(str::to_owned).collect()
             });
-            let (queue, skipped, kind) = (queue.clone(), skipped.clone(), gvk.clone());
-            handle.on_change(move |change| on_change(&queue, &kind, &skipped, change));
-            handles.insert(gvr, (gvk, handle));
+            // Before the queue hears of a change: what we wrote ourselves must not hide it.
+            context.ahead.follow(&handle);
+            let dependents = context.dependents.clone();
+            handle.on_change(move |change| dependents.changed(change));
+            let (inbox, skipped, kind) = (inbox.clone(), skipped.clone(), gvk.clone());
+            handle.on_change(move |change| on_change(&inbox, &kind, &skipped, change));
+            handles.insert(gvk, handle);
         }
+        let shared = handles.values().map(|handle| (handle.scope().gvr.clone(), handle.clone())).collect();
+        *context.templates.write().unwrap_or_else(PoisonError::into_inner) = shared;
     }
 
-    /// An object as watched.
+    /// The informer on a kind, if it is watched.
+    pub(super) fn of(&self, gvk: &Gvk) -> Option<Handle> {
+        self.handles().get(gvk).cloned()
+    }
+
+    /// An object as watched, or as we have written it since.
     pub(super) fn get(&self, gvk: &Gvk, namespace: &str, name: &str) -> Option<Arc<Value>> {
-        let handles = self.handles();
-        let (_, handle) = handles.values().find(|(kind, _)| kind == gvk)?;
-        handle.get(namespace, name)
+        self.context.ahead.get(&self.of(gvk)?, &ObjectKey::new(namespace, name))
     }
 
     /// All objects of a kind; nothing if the kind is not watched.
     pub(super) fn of_kind(&self, gvk: &Gvk) -> Option<Vec<Arc<Value>>> {
-        let handles = self.handles();
-        let (_, handle) = handles.values().find(|(kind, _)| kind == gvk)?;
-        Some(handle.list())
+        Some(self.of(gvk)?.list())
     }
 
     /// The templates that a policy's id is on.
     pub(super) fn claimed(&self, id: &str) -> Vec<Arc<Value>> {
-        self.handles().values().flat_map(|(_, handle)| handle.by_index(BY_CLAIM, id)).collect()
+        let handles: Vec<Handle> = self.handles().values().cloned().collect();
+        handles.iter().flat_map(|handle| handle.by_index(BY_CLAIM, id)).collect()
     }
 }
 
-fn on_change(queue: &Queue<TemplateKey>, gvk: &Gvk, skipped: &[Regex], change: &Change) {
+fn on_change(inbox: &Inbox, gvk: &Gvk, skipped: &[Regex], change: &Change) {
     let Some(object) = change.object().filter(|object| is_template(object, skipped)) else { return };
-    let mut own = false;
-    if let (Some(old), Some(new)) = (&change.old, &change.new) {
-        if !change::differs(old, new) {
-            return;
-        }
-        own = change::is_own_change(old, new);
-    }
-    // What was there at a start has been looked at before, if it is claimed.
-    own |= change.initial && windlass_policy::Claim::on(object).is_some();
+    let cause = match (&change.old, &change.new) {
+        (Some(old), Some(new)) if !change::differs(old, new) => return,
+        (Some(old), Some(new)) if change::is_own_change(old, new) => Cause::Own,
+        // What was there at a start has been looked at before, if it is claimed.
+        _ if change.initial && windlass_policy::Claim::on(object).is_some() => Cause::Unknown,
+        _ => Cause::Foreign,
+    };
     let key = TemplateKey {
         gvk: gvk.clone(),
         namespace: change.key.namespace.clone(),
         name: change.key.name.clone(),
-        own,
     };
-    if change.initial {
-        queue.add_with_priority(key, windlass_runtime::queue::INITIAL);
-    } else {
-        queue.add(key);
-    }
+    let priority = if change.initial { windlass_runtime::queue::INITIAL } else { 0 };
+    inbox.add(key, cause, priority);
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! One manifest into one member: create, update with what the member keeps, or delete.
 
 use super::plan;
+use super::watches::Copies;
 use crate::context::{Context, compute};
 use serde_json::Value;
 use std::sync::Arc;
@@ -9,17 +10,43 @@ use windlass_interpret::retention;
 use windlass_members::Member;
 use windlass_object::gvk::Gvr;
 use windlass_object::meta::Meta;
-use windlass_runtime::objects::{Propagation, is_already_exists, is_conflict, is_not_found, words};
-use windlass_runtime::{Handle, Objects};
+use windlass_runtime::Objects;
+use windlass_runtime::objects::{Propagation, code, is_conflict, is_not_found, words};
 
 /// How often a write that somebody else was faster than is tried again at once.
 const ATTEMPTS: usize = 5;
+
+/// Why a manifest was not carried out.
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    /// For the Work's condition.
+    pub(super) words: String,
+    pub(super) cause: Cause,
+}
+
+/// What ends a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// The end of an object that isn't ours, which nobody tells us of.
+    Blocked,
+    /// The member's answer.
+    Unanswered,
+    /// Another try, perhaps.
+    Other,
+}
+
+impl Failure {
+    /// One that another try may end.
+    pub(super) fn other(words: impl Into<String>) -> Self {
+        Self { words: words.into(), cause: Cause::Other }
+    }
+}
 
 /// Where a manifest goes.
 pub(super) struct Target {
     pub(super) member: Arc<Member>,
     pub(super) gvr: Gvr,
-    pub(super) informer: Handle,
+    pub(super) copies: Copies,
 }
 
 impl Target {
@@ -28,21 +55,32 @@ impl Target {
     }
 
     /// The live object: as watched, or else asked for, since a watch lags and shows managed objects only.
-    async fn live(&self, manifest: &Value) -> Result<Option<Arc<Value>>, String> {
-        if let Some(found) = self.informer.get(manifest.namespace(), manifest.name()) {
+    async fn live(&self, manifest: &Value) -> Result<Option<Arc<Value>>, Failure> {
+        if let Some(found) = self.watched(manifest) {
             return Ok(Some(found));
         }
         self.fetch(manifest).await
     }
 
-    async fn fetch(&self, manifest: &Value) -> Result<Option<Arc<Value>>, String> {
+    async fn fetch(&self, manifest: &Value) -> Result<Option<Arc<Value>>, Failure> {
         let found = self.objects().get(manifest.namespace(), manifest.name()).await;
         found.map(|object| object.map(Arc::new)).map_err(|error| self.explain(manifest, &error))
     }
 
-    fn explain(&self, manifest: &Value, error: &kube::Error) -> String {
+    /// The object as watched.
+    pub(super) fn watched(&self, manifest: &Value) -> Option<Arc<Value>> {
+        self.copies.get(manifest.namespace(), manifest.name())
+    }
+
+    fn explain(&self, manifest: &Value, error: &kube::Error) -> Failure {
         let name = windlass_api::names::namespaced(manifest.namespace(), manifest.name());
-        format!("{} {name} in cluster {}: {}", manifest.kind(), self.member.name(), words(error))
+        // Refusals of the request itself aside, all is the member's or the way to it.
+        let cause = match code(error) {
+            Some(code) if code < 500 && code != 429 => Cause::Other,
+            _ => Cause::Unanswered,
+        };
+        let words = format!("{} {name} in cluster {}: {}", manifest.kind(), self.member.name(), words(error));
+        Failure { words, cause }
     }
 }
 
@@ -54,21 +92,32 @@ pub(super) struct Applied {
     pub(super) written: bool,
 }
 
-/// Makes the member's object what the manifest says. `fresh`: the manifest has changed since the last time, so that
-/// fields may have to go.
+/// What is known of a manifest before it is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    /// It was never tried: most likely its object isn't there.
+    New,
+    /// It has changed since it was carried out: fields may have to go.
+    Changed,
+    /// It was carried out as it is.
+    Same,
+}
+
+/// Makes the member's object what the manifest says.
 pub(super) async fn apply(
     context: &Context,
     target: &Target,
     manifest: &Value,
-    fresh: bool,
-) -> Result<Applied, String> {
-    let mut live = if fresh && !target.informer.is_synced() {
-        // Most likely it isn't there yet: the create will tell.
-        target.informer.get(manifest.namespace(), manifest.name())
+    before: Before,
+) -> Result<Applied, Failure> {
+    let fresh = before != Before::Same;
+    let mut live = if before == Before::New || fresh && !target.copies.is_synced() {
+        // The create will tell if it is there nevertheless.
+        target.watched(manifest)
     } else {
         target.live(manifest).await?
     };
-    let mut error = String::new();
+    let mut error = Failure::other("");
     for _ in 0..ATTEMPTS {
         let outcome = match &live {
             None => target.objects().create(manifest).await,
@@ -83,12 +132,11 @@ pub(super) async fn apply(
         };
         match outcome {
             Ok(object) => {
+                let made = live.is_none();
                 let written = live.is_none_or(|held| held.resource_version() != object.resource_version());
-                return Ok(Applied { object: Arc::new(object), written });
+                return Ok(Applied { object: target.copies.note(object, made), written });
             }
-            Err(refused)
-                if is_already_exists(&refused) || is_conflict(&refused) || is_not_found(&refused) =>
-            {
+            Err(refused) if is_conflict(&refused) || is_not_found(&refused) => {
                 error = target.explain(manifest, &refused);
                 let again = target.fetch(manifest).await?;
                 if live.is_none() && again.is_none() {
@@ -113,18 +161,19 @@ fn desired(
     manifest: &Value,
     live: &Value,
     fresh: bool,
-) -> Result<Option<Value>, String> {
-    plan::check_owner(manifest, live, target.member.name())?;
+) -> Result<Option<Value>, Failure> {
+    plan::check_owner(manifest, live, target.member.name())
+        .map_err(|words| Failure { words, cause: Cause::Blocked })?;
     let mut desired = manifest.clone();
     retention::retain(&mut desired, live);
-    let retained =
-        compute(|| context.interpreters.retain(&desired, live)).map_err(|error| error.to_string())?;
+    let retained = compute(|| context.interpreters.retain(&desired, live))
+        .map_err(|error| Failure::other(error.to_string()))?;
     let desired = retained.unwrap_or(desired);
     Ok((fresh || !plan::covers(live, &desired)).then_some(desired))
 }
 
 /// Deletes the member's object, if it is ours.
-pub(super) async fn delete(target: &Target, manifest: &Value) -> Result<(), String> {
+pub(super) async fn delete(target: &Target, manifest: &Value) -> Result<(), Failure> {
     let Some(live) = target.fetch(manifest).await? else { return Ok(()) };
     if live.label(LABEL_MANAGED) != Some(VALUE_TRUE) || live.is_deleting() {
         return Ok(());
@@ -138,7 +187,7 @@ pub(super) async fn delete(target: &Target, manifest: &Value) -> Result<(), Stri
 }
 
 /// Leaves the member's object there, no longer ours.
-pub(super) async fn let_go(context: &Context, target: &Target, manifest: &Value) -> Result<(), String> {
+pub(super) async fn let_go(context: &Context, target: &Target, manifest: &Value) -> Result<(), Failure> {
     let Some(live) = target.fetch(manifest).await? else { return Ok(()) };
     if live.label(LABEL_MANAGED) != Some(VALUE_TRUE) {
         return Ok(());

@@ -2,6 +2,7 @@
 //! not the others.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass_runtime::{ObjectKey, Queue};
 
@@ -18,12 +19,14 @@ pub(super) struct Lanes {
     queue: Queue<ObjectKey>,
     width: usize,
     lanes: Arc<Mutex<HashMap<String, Lane>>>,
+    /// How many wait at all members.
+    backlog: Arc<AtomicUsize>,
 }
 
 impl Lanes {
     /// Lanes of this width; who has waited goes back into the queue.
-    pub(super) fn new(queue: Queue<ObjectKey>, width: usize) -> Self {
-        Self { queue, width: width.max(1), lanes: Arc::default() }
+    pub(super) fn new(queue: Queue<ObjectKey>, width: usize, backlog: Arc<AtomicUsize>) -> Self {
+        Self { queue, width: width.max(1), lanes: Arc::default(), backlog }
     }
 
     fn lanes(&self) -> MutexGuard<'_, HashMap<String, Lane>> {
@@ -37,6 +40,7 @@ impl Lanes {
         if lane.running >= self.width {
             if !lane.parked.contains(key) {
                 lane.parked.push_back(key.clone());
+                self.backlog.fetch_add(1, Ordering::Relaxed);
             }
             return None;
         }
@@ -63,6 +67,7 @@ impl Drop for Turn {
             lanes.remove(&self.member);
         }
         drop(lanes);
+        self.lanes.backlog.fetch_sub(called.len(), Ordering::Relaxed);
         called.into_iter().for_each(|key| self.lanes.queue.add(key));
     }
 }
@@ -74,13 +79,14 @@ mod tests {
     #[tokio::test]
     async fn a_full_lane_parks_and_calls() {
         let queue = Queue::new("test");
-        let lanes = Lanes::new(queue.clone(), 2);
+        let lanes = Lanes::new(queue.clone(), 2, Arc::default());
         let key = |name: &str| ObjectKey::new("karmada-es-m1", name);
         let (first, second) = (lanes.enter("m1", &key("a")).unwrap(), lanes.enter("m1", &key("b")).unwrap());
         for name in ["c", "d", "e", "c"] {
             assert!(lanes.enter("m1", &key(name)).is_none());
         }
         assert!(lanes.enter("m2", &key("a")).is_some(), "another member's lane is free");
+        assert_eq!(lanes.backlog.load(Ordering::Relaxed), 3);
         drop(first);
         assert_eq!((queue.len(), queue.get().await), (1, Some(key("c"))));
         // It finds nothing to do, and takes no turn: the others are called nevertheless.
@@ -88,5 +94,6 @@ mod tests {
         drop(second);
         assert_eq!(queue.len(), 2);
         assert!(lanes.lanes().is_empty());
+        assert_eq!(lanes.backlog.load(Ordering::Relaxed), 0);
     }
 }

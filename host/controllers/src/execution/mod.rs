@@ -3,19 +3,19 @@
 //!
 //! One pass does it all: read the live object, create, update or leave it, then write conditions and the
 //! manifest's status in one patch, if they differ. Changes in a member bring the Work back, so that
-//! drift is put right and statuses are carried up on the same path.
+//! drift is put right and statuses are carried up on the same path; our own changes are known, and cost no pass.
 
 mod apply;
+mod known;
 mod lanes;
 mod plan;
 mod watches;
 
 use crate::context::{Context, compute};
 use crate::kinds::{BY_CLUSTER, WORKS, is_ready};
-use apply::{Applied, Target};
+use apply::{Applied, Before, Cause, Failure, Target};
 use serde_json::Value;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use windlass_api::labels::FINALIZER_EXECUTION;
 use windlass_api::{Cluster, events, names};
@@ -31,6 +31,15 @@ use windlass_runtime::{Action, ObjectKey, Queue};
 /// What a member reports right after a write is gathered for so long, and written with the conditions.
 const GATHER: Duration = Duration::from_millis(25);
 
+/// How often the statuses of a Work's copies are told while they change: a workload that starts tells of each pod.
+const RESPITE: Duration = Duration::from_millis(300);
+
+/// The pauses of a Work that fails: the first, and the longest. Nobody tells when a member would take what it refuses.
+const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_secs(60)];
+
+/// How often it is looked whether an object that is in a Work's way is gone. It isn't ours, so it isn't watched.
+const BLOCKED: Duration = Duration::from_secs(3);
+
 /// How long a member may take over one object. One that doesn't answer at all would keep a worker for ever.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -41,8 +50,7 @@ pub(crate) struct Controller {
     watches: Arc<watches::Watches>,
     queue: Queue<ObjectKey>,
     lanes: lanes::Lanes,
-    /// Generations that were applied, by the Work's uid, until its status says so.
-    applied: Arc<Mutex<HashMap<String, i64>>>,
+    known: known::Known,
 }
 
 /// What a pass could not do.
@@ -64,7 +72,9 @@ pub(crate) enum Error {
 
 /// Starts it.
 pub(crate) fn start(context: &Context) {
-    let queue: Queue<ObjectKey> = Queue::new("execution");
+    let [first, longest] = PAUSES;
+    let queue: Queue<ObjectKey> = Queue::with_backoff("execution", first, longest);
+    context.unanswered.back_to(&queue);
     let keys = queue.clone();
     context.kinds.works.on_change(move |change| {
         if change.is_of_spec() {
@@ -87,8 +97,8 @@ pub(crate) fn start(context: &Context) {
         recorder: context.recorder("execution-controller"),
         watches: Arc::new(watches::Watches::new(queue.clone())),
         queue: queue.clone(),
-        lanes: lanes::Lanes::new(queue.clone(), context.options.workers / 2),
-        applied: Arc::default(),
+        lanes: lanes::Lanes::new(queue.clone(), context.options.workers / 2, context.backlog.clone()),
+        known: known::Known::default(),
     };
     // More than the members' lanes take, so that there are some left while a few members are slow.
     context.run(queue, context.options.workers * 2, move |key| controller.clone().reconcile(key));
@@ -96,7 +106,10 @@ pub(crate) fn start(context: &Context) {
 
 impl Controller {
     async fn reconcile(self, key: ObjectKey) -> Result<Action, Error> {
-        let Some(work) = self.context.kinds.works.get_key(&key) else { return Ok(Action::Done) };
+        let Some(work) = self.context.ahead.get(&self.context.kinds.works, &key) else {
+            self.known.forget(&key);
+            return Ok(Action::Done);
+        };
         let Some(name) = names::cluster_of(&key.namespace) else { return Ok(Action::Done) };
         let cluster = self.context.kinds.clusters.get("", name);
         let Some(cluster) = cluster else {
@@ -110,7 +123,7 @@ impl Controller {
         }
         let Some(_turn) = self.lanes.enter(name, &key) else { return Ok(Action::Done) };
         if work.is_deleting() {
-            return self.delete(&work, &cluster).await;
+            return self.delete(&key, &work, &cluster).await;
         }
         if plan::is_suspended(&work) {
             self.report(&work, None, &[]).await?;
@@ -125,7 +138,7 @@ impl Controller {
             return Ok(Action::Done);
         }
         match self.member(&cluster).await {
-            Ok(member) => self.sync(&work, &member).await,
+            Ok(member) => self.sync(&key, &work, &member).await,
             Err(error) => {
                 if !plan::is_current(&work) {
                     self.report(&work, Some(&[error.to_string()]), &[]).await?;
@@ -143,36 +156,93 @@ impl Controller {
         Ok(self.context.connector.connect(&typed).await?)
     }
 
-    async fn sync(&self, work: &Arc<Value>, member: &Arc<Member>) -> Result<Action, Error> {
+    async fn sync(&self, key: &ObjectKey, work: &Arc<Value>, member: &Arc<Member>) -> Result<Action, Error> {
         let manifests = plan::manifests(work);
-        let fresh = !plan::is_current(work) && self.applied().get(work.uid()) != Some(&work.generation());
-        let mut errors = Vec::new();
+        let targets: Vec<Result<Target, Failure>> =
+            manifests.iter().map(|manifest| self.target(member, manifest)).collect();
+        let watched = |(target, manifest): (&Result<Target, Failure>, &Value)| {
+            target.as_ref().ok().and_then(|target| target.watched(manifest))
+        };
+        let watched: Vec<Option<Arc<Value>>> = targets.iter().zip(manifests).map(watched).collect();
+        if plan::is_current(work) && self.known.is_as_reported(work, &watched) {
+            return Ok(Action::Done);
+        }
+        let before = if plan::is_current(work) || self.known.is_applied(work) {
+            Before::Same
+        } else if plan::was_tried(work) {
+            Before::Changed
+        } else {
+            Before::New
+        };
+        let mut failures = Vec::new();
         let mut live = Vec::new();
         let mut wrote = false;
-        for manifest in manifests {
-            let applied = match self.target(member, manifest) {
-                Ok(target) => in_time(member, apply::apply(&self.context, &target, manifest, fresh)).await,
-                Err(error) => Err(error),
+        for (place, (manifest, (target, watched))) in
+            manifests.iter().zip(targets.into_iter().zip(watched)).enumerate()
+        {
+            if let Some(held) = watched.filter(|held| self.known.is_as_applied(work, place, held)) {
+                live.push(held);
+                continue;
+            }
+            let applied = match target {
+                Ok(target) => in_time(member, apply::apply(&self.context, &target, manifest, before)).await,
+                Err(failure) => Err(failure),
             };
             match applied {
                 Ok(Applied { object, written }) => {
                     wrote |= written;
                     live.push(object);
                 }
-                Err(error) => errors.push(error),
+                Err(failure) => failures.push(failure),
             }
         }
-        if wrote && errors.is_empty() {
-            self.applied().insert(work.uid().to_owned(), work.generation());
-            return Ok(Action::After(GATHER, "the member's answer is gathered"));
+        if failures.is_empty() {
+            self.known.applied(work, &live);
+            if wrote && self.tells_more(manifests) {
+                return Ok(Action::After(GATHER, "the member's answer is gathered"));
+            }
+            let left = RESPITE.saturating_sub(self.known.since_report(work).unwrap_or(RESPITE));
+            if !wrote && !left.is_zero() {
+                return Ok(Action::After(left, "its status has just been told"));
+            }
+        } else {
+            self.known.forget(key);
         }
-        let reported = self.report(work, Some(&errors), &live).await;
+        self.finish(key, work, member, &failures, &live).await
+    }
+
+    /// Reports, and says what comes next.
+    async fn finish(
+        &self,
+        key: &ObjectKey,
+        work: &Value,
+        member: &Member,
+        failures: &[Failure],
+        live: &[Arc<Value>],
+    ) -> Result<Action, Error> {
+        let errors: Vec<String> = failures.iter().map(|failure| failure.words.clone()).collect();
+        let reported = self.report(work, Some(&errors), live).await;
         if !matches!(reported, Err(Error::Control(_))) {
-            self.applied().remove(work.uid());
             live.iter().for_each(|object| self.wake_waiting(member, object));
         }
         reported?;
-        if errors.is_empty() { Ok(Action::Done) } else { Err(Error::Apply(errors.join("; "))) }
+        if failures.is_empty() {
+            self.known.reported(work);
+            return Ok(Action::Done);
+        }
+        if failures.iter().any(|failure| failure.cause == Cause::Unanswered) {
+            self.context.unanswered.failed(member.name(), key);
+        }
+        if failures.iter().all(|failure| failure.cause == Cause::Blocked) {
+            return Ok(Action::After(BLOCKED, "an object that is not ours is in the way"));
+        }
+        Err(Error::Apply(errors.join("; ")))
+    }
+
+    /// Whether members write statuses into objects of these kinds.
+    fn tells_more(&self, manifests: &[Value]) -> bool {
+        let table = self.context.apis.table();
+        manifests.iter().any(|manifest| table.resolve(&manifest.gvk()).is_none_or(|served| served.has_status))
     }
 
     /// Works that failed for want of this object needn't wait out their pause.
@@ -187,20 +257,16 @@ impl Controller {
         }
     }
 
-    fn applied(&self) -> MutexGuard<'_, HashMap<String, i64>> {
-        self.applied.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn target(&self, member: &Arc<Member>, manifest: &Value) -> Result<Target, String> {
+    fn target(&self, member: &Arc<Member>, manifest: &Value) -> Result<Target, Failure> {
         let gvk: Gvk = manifest.gvk();
         let table = self.context.apis.table();
         let Some(served) = table.resolve(&gvk) else {
-            return Err(format!(
+            return Err(Failure::other(format!(
                 "the control plane does not serve {gvk}: is its CustomResourceDefinition there?"
-            ));
+            )));
         };
-        let informer = self.watches.of(member, &served.gvr);
-        Ok(Target { member: member.clone(), gvr: served.gvr.clone(), informer })
+        let copies = self.watches.of(member, &served.gvr);
+        Ok(Target { member: member.clone(), gvr: served.gvr.clone(), copies })
     }
 
     /// Writes the Work's status, if it differs. `errors`: `None` if nothing was tried.
@@ -224,7 +290,9 @@ impl Controller {
                 self.recorder.normal(work, events::WORK_DISPATCHING, message);
             }
             self.tell(work, errors);
-            self.context.objects(&WORKS).patch_status_json(work.namespace(), work.name(), &patch).await?;
+            let works = self.context.objects(&WORKS);
+            let answer = works.patch_status_json(work.namespace(), work.name(), &patch).await?;
+            self.context.ahead.note(&self.context.kinds.works, answer);
         }
         if failed.is_empty() { Ok(()) } else { Err(Error::Interpret(failed.join("; "))) }
     }
@@ -266,6 +334,7 @@ impl Controller {
             failed.push(error.to_string());
             plan::held_status(work, object)
         });
+        let status = status.map(|status| plan::with_observed_generation(object, status));
         let health = if chain.enabled(&object.gvk(), Operation::InterpretHealth) {
             match compute(|| chain.interpret_health(object)) {
                 Ok(Some(health)) => health.as_str().to_owned(),
@@ -282,13 +351,14 @@ impl Controller {
             .map_err(|error| error.to_string())
     }
 
-    async fn delete(&self, work: &Value, cluster: &Value) -> Result<Action, Error> {
+    async fn delete(&self, key: &ObjectKey, work: &Value, cluster: &Value) -> Result<Action, Error> {
+        self.known.forget(key);
         if !work.finalizers().contains(&FINALIZER_EXECUTION) {
             return Ok(Action::Done);
         }
         if is_ready(cluster) {
             let member = self.member(cluster).await?;
-            let mut errors = Vec::new();
+            let mut failures = Vec::new();
             for manifest in plan::manifests(work) {
                 let done = match self.target(&member, manifest) {
                     Ok(target) if plan::is_preserved(work) => {
@@ -298,9 +368,13 @@ impl Controller {
                     // Without the kind there is no object.
                     Err(_) => Ok(()),
                 };
-                errors.extend(done.err());
+                failures.extend(done.err());
             }
-            if !errors.is_empty() {
+            if !failures.is_empty() {
+                if failures.iter().any(|failure| failure.cause == Cause::Unanswered) {
+                    self.context.unanswered.failed(member.name(), key);
+                }
+                let errors: Vec<String> = failures.into_iter().map(|failure| failure.words).collect();
                 self.recorder.warning(work, events::SYNC_FAILED, errors.join("; "));
                 return Err(Error::Apply(errors.join("; ")));
             }
@@ -323,10 +397,13 @@ impl Controller {
 }
 
 /// What a member is asked for must come within [`PATIENCE`].
-async fn in_time<T>(member: &Member, work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+async fn in_time<T>(member: &Member, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     match tokio::time::timeout(PATIENCE, work).await {
         Ok(done) => done,
-        Err(_) => Err(format!("cluster {} did not answer within {} s", member.name(), PATIENCE.as_secs())),
+        Err(_) => {
+            let words = format!("cluster {} did not answer within {} s", member.name(), PATIENCE.as_secs());
+            Err(Failure { words, cause: Cause::Unanswered })
+        }
     }
 }
 

@@ -39,6 +39,24 @@ pub(super) fn is_current(work: &Value) -> bool {
     })
 }
 
+/// A status as interpreted, with the generation that the member's controller has observed: without it nobody could tell
+/// whether the rest is about the newest spec. One that an interpreter tells stays.
+pub(super) fn with_observed_generation(object: &Value, mut status: Value) -> Value {
+    let observed = object.pointer("/status/observedGeneration").filter(|observed| observed.is_i64());
+    if let (Some(fields), Some(observed)) = (status.as_object_mut(), observed)
+        && fields.contains_key("generation")
+        && !fields.contains_key("observedGeneration")
+    {
+        fields.insert("observedGeneration".to_owned(), observed.clone());
+    }
+    status
+}
+
+/// Some generation has been tried.
+pub(super) fn was_tried(work: &Value) -> bool {
+    condition::find(condition::of(work), APPLIED).is_some()
+}
+
 /// The status that a Work tells of an object.
 pub(super) fn held_status(work: &Value, object: &Value) -> Option<Value> {
     let gvk = object.gvk();
@@ -253,6 +271,23 @@ mod tests {
         assert!(!waited_for(&thing, &definition), "not served yet");
         definition["status"] = json!({"conditions": [{"type": "Established", "status": "True"}]});
         assert!(waited_for(&thing, &definition));
+    }
+
+    #[test]
+    fn observed_generations_are_told() {
+        let object = json!({"status": {"observedGeneration": 3}});
+        for (status, expected) in [
+            (json!({"generation": 3}), json!({"generation": 3, "observedGeneration": 3})),
+            (
+                json!({"generation": 3, "observedGeneration": 2}),
+                json!({"generation": 3, "observedGeneration": 2}),
+            ),
+            (json!({"phase": "Bound"}), json!({"phase": "Bound"})),
+            (json!(null), json!(null)),
+        ] {
+            assert_eq!(with_observed_generation(&object, status), expected);
+        }
+        assert_eq!(with_observed_generation(&json!({}), json!({"generation": 1})), json!({"generation": 1}));
     }
 
     #[test]

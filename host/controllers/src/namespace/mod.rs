@@ -3,6 +3,7 @@
 
 use crate::context::{Context, compute};
 use crate::kinds::WORKS;
+use crate::patches::guarded;
 use regex::Regex;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use windlass_object::meta::Meta;
 use windlass_object::path::str_at;
 use windlass_policy::{ClusterFacts, overrides, work};
 use windlass_runtime::objects::is_already_exists;
-use windlass_runtime::{Action, Queue};
+use windlass_runtime::{Action, ObjectKey, Queue};
 
 #[derive(Clone)]
 struct Controller {
@@ -114,19 +115,31 @@ impl Controller {
         let none = json!({"metadata": {}, "spec": {}});
         let mut desired = work::build(&none, cluster.name(), &overridden, false);
         strip(&mut desired, namespace);
-        let held = self.context.kinds.works.get(desired.namespace(), desired.name());
+        let watched = &self.context.kinds.works;
+        let held = self.context.ahead.get(watched, &ObjectKey::of(&desired));
         if held.as_ref().is_some_and(|held| held.is_deleting()) {
             // Its end brings the namespace back.
             return Ok(());
         }
         let works = self.context.objects(&WORKS);
         let Some(fresh) = work::merge(held.as_deref(), desired)? else { return Ok(()) };
-        match held {
-            None => match works.create(&fresh).await {
-                Err(error) if !is_already_exists(&error) => Err(error.into()),
-                _ => Ok(()),
-            },
-            Some(_) => works.replace(&fresh).await.map(|_| ()).map_err(Error::from),
+        let written = match &held {
+            None => works.create(&fresh).await,
+            Some(held) => {
+                let patch = guarded(held, &fresh, &["/metadata/uid", "/metadata/generation"]);
+                works.patch_json(fresh.namespace(), fresh.name(), &patch).await
+            }
+        };
+        match written {
+            Ok(answer) => {
+                match held {
+                    Some(_) => self.context.ahead.note(watched, answer),
+                    None => self.context.ahead.made(watched, answer),
+                };
+                Ok(())
+            }
+            Err(error) if held.is_none() && is_already_exists(&error) => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 }

@@ -88,7 +88,7 @@ impl Scheduler {
         let tell = |written: &Written| self.desk.with(|driver, now| driver.written(key, written, now));
         match objects.patch_json(namespace, name, patch).await {
             Ok(written) => {
-                let written = Arc::new(written);
+                let written = self.note(key, written);
                 tell(&Written::Accepted(written.clone()));
                 Outcome::There(written)
             }
@@ -136,7 +136,7 @@ impl Scheduler {
             let Some(patch) = crate::status::patch(current, &status) else { return Ok(false) };
             match objects.patch_status_json(current.namespace(), current.name(), &patch).await {
                 Ok(written) => {
-                    let written = Arc::new(written);
+                    let written = self.note(key, written);
                     self.desk.with(|driver, _| driver.answered(key, &written));
                     return Ok(true);
                 }

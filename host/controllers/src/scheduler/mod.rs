@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 use windlass_runtime::events::Recorder;
-use windlass_runtime::{Change, ObjectKey, Objects};
+use windlass_runtime::{Change, Handle, ObjectKey, Objects};
 use windlass_schedule::decide;
 use windlass_schedule::driver::{Decision, Driver, Settings};
 use windlass_schedule::queue::Key;
@@ -133,12 +133,24 @@ impl Scheduler {
         self.desk.with(|driver, now| driver.finish(key, retry, now));
     }
 
-    /// The binding of a key, as its informer has it.
-    fn find(&self, key: &str) -> Option<Arc<Value>> {
+    /// The informer on bindings of this key's kind, and the binding's place in it.
+    fn place_of(&self, key: &str) -> (&Handle, ObjectKey) {
+        let kinds = &self.context.kinds;
         match key.split_once('/') {
-            Some((namespace, name)) => self.context.kinds.bindings.get(namespace, name),
-            None => self.context.kinds.cluster_bindings.get("", key),
+            Some((namespace, name)) => (&kinds.bindings, ObjectKey::new(namespace, name)),
+            None => (&kinds.cluster_bindings, ObjectKey::new("", key)),
         }
+    }
+
+    /// The binding of a key: as watched, or as this process has written it since.
+    fn find(&self, key: &str) -> Option<Arc<Value>> {
+        let (handle, place) = self.place_of(key);
+        self.context.ahead.get(handle, &place)
+    }
+
+    /// Remembers the server's answer to a write.
+    fn note(&self, key: &str, answer: Value) -> Arc<Value> {
+        self.context.ahead.note(self.place_of(key).0, answer)
     }
 
     fn objects(&self, key: &str) -> Objects {

@@ -11,6 +11,7 @@
 
 mod interpreters;
 mod members;
+mod meter;
 mod overriding;
 mod path;
 mod plugins;
@@ -18,3 +19,4 @@ mod policies;
 mod profiles;
 mod scheduling;
 mod support;
+mod writes;

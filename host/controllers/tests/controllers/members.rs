@@ -253,3 +253,46 @@ async fn a_cluster_without_credentials_says_what_is_missing() {
         })
         .await;
 }
+
+/// So long failures go on, that pauses which double would be far longer than [`SOON`].
+const LONG: Duration = Duration::from_secs(11);
+
+/// How soon a Work goes on when what it waited for has happened.
+const SOON: Duration = Duration::from_secs(7);
+
+/// Somebody takes away what was in the way. It isn't ours, and nobody tells; the Work goes on nevertheless.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_work_goes_on_when_what_is_in_its_way_is_gone() {
+    let plane = plane(Setup::shipped(2), onto(&["member1", "member2"])).await;
+    plane.in_member("member2").create(settings("web")).await;
+    plane.control.create(settings("web")).await;
+    let work = work_of(&plane, "member2", "ConfigMap", "web").await;
+    plane.condition("Work", &work, "Applied", "False", "AppliedFailed").await;
+    tokio::time::sleep(LONG).await;
+    plane.in_member("member2").delete("ConfigMap", "shop/web").await;
+    let begun = Instant::now();
+    plane
+        .copy("member2", "ConfigMap", "shop/web", "ours", |copy| {
+            copy.label("karmada.io/managed") == Some("true")
+        })
+        .await;
+    plane.condition("Work", &work, "Applied", "True", "AppliedSuccessful").await;
+    assert!(begun.elapsed() < SOON, "took {:?}", begun.elapsed());
+}
+
+/// A member that refused for a while, and was never called not ready: no change of its Cluster tells that it is back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_member_that_was_never_called_not_ready_gets_all_soon() {
+    let mut setup = Setup::shipped(2);
+    setup.options.status_threshold = PATIENCE * 2;
+    let plane = plane(setup, onto(&["member1", "member2"])).await;
+    plane.fault("member2", Fault::Refusing);
+    plane.control.create(settings("web")).await;
+    let work = work_of(&plane, "member2", "ConfigMap", "web").await;
+    plane.condition("Work", &work, "Applied", "False", "AppliedFailed").await;
+    tokio::time::sleep(LONG).await;
+    plane.fault("member2", Fault::None);
+    let begun = Instant::now();
+    plane.copy("member2", "ConfigMap", "shop/web", "there", |_| true).await;
+    assert!(begun.elapsed() < SOON, "took {:?}", begun.elapsed());
+}

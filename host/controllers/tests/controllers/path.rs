@@ -129,6 +129,17 @@ async fn a_deployment_goes_the_whole_way() {
     replicas(&plane, "member2", "shop/web", 8).await;
     ready(&plane, "shop/web", 12).await;
 
+    // A binding deleted by somebody, too.
+    let binding = control.get("ResourceBinding", "shop", "web-deployment").await.unwrap();
+    control.delete("ResourceBinding", "shop/web-deployment").await;
+    plane
+        .object("ResourceBinding", "shop/web-deployment", "made again", |fresh| {
+            fresh.uid() != binding.uid() && condition::is_true(condition::of(fresh), "FullyApplied")
+        })
+        .await;
+    replicas(&plane, "member2", "shop/web", 8).await;
+    ready(&plane, "shop/web", 12).await;
+
     // Another policy: it moves.
     control
         .patch(

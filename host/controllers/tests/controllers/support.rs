@@ -1,6 +1,7 @@
 //! A whole control plane in a test: API servers over a store in memory, simulated members, controllers, and whatever
 //! plugins the test wants. No socket is opened.
 
+use crate::meter::{Meter, metered};
 use crate::plugins::SHIPPED;
 use kube::Client;
 use serde_json::{Value, json};
@@ -71,6 +72,8 @@ impl Setup {
 /// A running control plane.
 pub(crate) struct Plane {
     pub(crate) control: Cluster,
+    /// What controllers write to it.
+    pub(crate) meter: Meter,
     /// `member1`, `member2`, …
     members: Vec<(Member, Cluster)>,
     /// Why the scheduler decided as it did.
@@ -88,8 +91,9 @@ impl Plane {
         let mut server_options = ServerOptions::new("control", store);
         server_options.admission.push(Arc::new(Rules));
         let server = Server::start(server_options).await.unwrap();
-        let client = in_process(server.service(Identity::system()), "default");
-        let control = Cluster { client: client.clone() };
+        let control = Cluster { client: in_process(server.service(Identity::system()), "default") };
+        let meter = Meter::default();
+        let client = in_process(metered(server.service(Identity::system()), &meter), "default");
         for definition in windlass_api::crds() {
             control.create(definition).await;
         }
@@ -108,7 +112,7 @@ impl Plane {
             None => setup.profile.into(),
         };
         let decisions = windlass_controllers::start(&context, plugins).decisions;
-        let mut plane = Self { control, members: Vec::new(), decisions, server, shutdown, database };
+        let mut plane = Self { control, meter, members: Vec::new(), decisions, server, shutdown, database };
         for number in 1..=setup.members {
             plane.join(&format!("member{number}"), &connector).await;
         }
