@@ -131,7 +131,7 @@ pub(crate) struct Join {
 /// Arguments of `windlass bench`.
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// Which: start, plugins, propagate (-configmaps, -deployments), members; all without.
+    /// Which: start, plugins, server, propagate (-configmaps, -deployments, -pods), members; all without.
     pub(crate) names: Vec<String>,
     /// What is printed to standard output.
     #[arg(long, value_enum, default_value_t = Output::Table)]

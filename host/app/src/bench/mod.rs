@@ -3,14 +3,24 @@
 mod figures;
 mod plugins;
 mod propagate;
+mod server;
 mod start;
 
 use crate::cli::{Bench, Output};
 use anyhow::bail;
 use std::process::ExitCode;
+use windlass_simulator::Pods;
 
 /// All benches, in order.
-const NAMES: [&str; 5] = ["start", "plugins", "propagate-configmaps", "propagate-deployments", "members"];
+const NAMES: [&str; 7] = [
+    "start",
+    "plugins",
+    "server",
+    "propagate-configmaps",
+    "propagate-deployments",
+    "propagate-pods",
+    "members",
+];
 
 /// Runs the benches that were named (also by the first word of a name), or all. Each of several runs in a process of
 /// its own, so that none pays for the memory of those before it.
@@ -25,8 +35,10 @@ pub(crate) async fn run(args: Bench) -> anyhow::Result<ExitCode> {
         "start" => start::start().await?,
         "members" => start::members().await?,
         "plugins" => plugins::run()?,
+        "server" => server::run().await?,
         "propagate-configmaps" => propagate::run(propagate::What::ConfigMaps).await?,
-        _ => propagate::run(propagate::What::Deployments).await?,
+        "propagate-pods" => propagate::run(propagate::What::Deployments(Pods::Real)).await?,
+        _ => propagate::run(propagate::What::Deployments(Pods::Counted)).await?,
     };
     match args.output {
         Output::Table => anstream::print!("{}", figures.render()),
