@@ -8,6 +8,8 @@ use crate::present;
 use crate::registry::Resource;
 use crate::server::Server;
 use serde_json::Value;
+use std::sync::Arc;
+use windlass_object::meta::Meta as _;
 use windlass_store::{Action, Entry, Expect, Op, WriteError};
 
 /// How a write ended, apart from faults.
@@ -24,13 +26,15 @@ pub(crate) async fn put(
     resource: &Resource,
     key: String,
     expect: Expect,
-    object: &Value,
+    object: Value,
 ) -> Result<Put, ApiError> {
-    let bytes = encode(&present::storable(resource, object));
+    let mut object = present::storable(resource, object);
+    object.metadata_mut().remove("resourceVersion");
+    let bytes = encode(&object);
     if bytes.len() > MAX_OBJECT {
         return Err(ApiError::too_large(MAX_OBJECT));
     }
-    let op = Op { key: key.clone(), expect, action: Action::Put(bytes) };
+    let op = Op::new(key.as_str(), expect, Action::Put(bytes)).parsed(Arc::new(object));
     match server.store().write(vec![op]).await {
         Ok(committed) => {
             let entry =
@@ -48,10 +52,10 @@ pub(crate) async fn remove(
     resource: &Resource,
     key: String,
     revision: u64,
-    last: Option<&Value>,
+    last: Option<Value>,
 ) -> Result<bool, ApiError> {
     let last = last.map(|object| encode(&present::storable(resource, object)));
-    let op = Op { key: key.clone(), expect: Expect::Revision(revision), action: Action::Delete(last) };
+    let op = Op::new(key.as_str(), Expect::Revision(revision), Action::Delete(last));
     match server.store().write(vec![op]).await {
         Ok(_) => {
             follow(server, resource, &key);

@@ -118,7 +118,7 @@ async fn attempt(server: &Server, call: &Call, mut object: Value, applied: bool)
     if call.options.dry_run {
         return Ok(Item::value_of(object));
     }
-    match commit::put(server, resource, key, Expect::Absent, &object).await? {
+    match commit::put(server, resource, key, Expect::Absent, object).await? {
         Put::Done(entry) => Ok(present::present(resource, &entry)),
         Put::Lost => Err(ApiError::already_exists(target)),
     }

@@ -211,7 +211,7 @@ pub(crate) async fn delete_object(
             return Ok(Deleted::Marked(Item::value_of(new)));
         }
         if let Put::Done(entry) =
-            commit::put(server, resource, key.clone(), Expect::Revision(entry.revision()), &new).await?
+            commit::put(server, resource, key.clone(), Expect::Revision(entry.revision()), new).await?
         {
             return Ok(Deleted::Marked(present::present(resource, &entry)));
         }

@@ -4,6 +4,8 @@
 use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::sync::{Arc, OnceLock};
+use windlass_object::handover::Handed;
+use windlass_object::slim;
 use windlass_store::Entry;
 
 /// What follows the type of an object in its stored bytes; the resourceVersion goes behind it.
@@ -102,6 +104,29 @@ impl Item {
             Arc::new(value)
         };
         self.0.value.get_or_init(make).clone()
+    }
+}
+
+impl Handed for Item {
+    fn whole(&self) -> Arc<Value> {
+        self.value()
+    }
+
+    fn slim(&self) -> Value {
+        let (entry, revision) = match &self.0.source {
+            Source::Stored { entry, revision } => (entry, *revision),
+            Source::Value => return slim::copy(&self.value()),
+        };
+        let mut value = match entry.json_in_use() {
+            Some(parsed) => slim::copy(&parsed),
+            None => slim::parse(entry.bytes()).unwrap_or_default(),
+        };
+        set_revision(&mut value, revision);
+        value
+    }
+
+    fn rests(&self) -> bool {
+        matches!(self.0.source, Source::Stored { .. })
     }
 }
 
@@ -209,6 +234,7 @@ mod tests {
             "{text}"
         );
         assert_eq!(item.value()["metadata"]["resourceVersion"], "9");
+        assert_eq!(item.slim(), *item.value());
         let bare = Item::stored(Entry::new(1, 1, encode(&json!({"metadata": {}}))));
         assert_eq!(bare.encoded(), &br#"{"metadata":{"resourceVersion":"1"}}"#[..]);
     }

@@ -90,15 +90,17 @@ fn same_meta(a: &Value, b: &Value) -> bool {
 }
 
 fn same_managers(a: Option<&Value>, b: Option<&Value>) -> bool {
-    let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
-    if a == b {
-        return true;
+    fn list(value: Option<&Value>) -> &[Value] {
+        value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
-    let (mut a, mut b) = (list(a), list(b));
-    for entry in a.iter_mut().chain(b.iter_mut()) {
-        if let Some(map) = entry.as_object_mut() {
-            map.remove("time");
-        }
-    }
-    a == b
+    let (a, b) = (list(a), list(b));
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_manager(a, b))
+}
+
+fn same_manager(a: &Value, b: &Value) -> bool {
+    let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else { return a == b };
+    let timeless =
+        |map: &'_ serde_json::Map<String, Value>| map.len() - usize::from(map.contains_key("time"));
+    timeless(a) == timeless(b)
+        && a.iter().filter(|(key, _)| *key != "time").all(|(key, value)| b.get(key) == Some(value))
 }

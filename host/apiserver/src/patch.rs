@@ -10,7 +10,7 @@ use crate::write::{self, Changed, Made};
 use crate::{intake, scale};
 use serde_json::Value;
 use windlass_object::meta::Meta as _;
-use windlass_object::patch::{PatchError, apply_json_patch, apply_merge_patch};
+use windlass_object::patch::{PatchError, apply_merge_patch, json_patched};
 use windlass_schema::apply::{self, ApplyError};
 use windlass_schema::strategic;
 
@@ -61,25 +61,22 @@ fn check(call: &Call, kind: PatchType) -> Result<(), ApiError> {
 pub(crate) fn patched(
     resource: &Resource,
     kind: PatchType,
-    live: &Value,
+    mut live: Value,
     body: &Value,
 ) -> Result<Value, ApiError> {
-    let mut new = live.clone();
     match kind {
-        PatchType::Json => apply_json_patch(&mut new, body).map_err(refused)?,
-        PatchType::Strategic => {
-            new = strategic::merge(resource.schema.view(), live, body).map_err(|error| {
-                ApiError::bad_request(format!("the strategic merge patch does not fit: {error}"))
-            })?;
-        }
+        PatchType::Json => json_patched(live, body).map_err(refused),
+        PatchType::Strategic => strategic::merge(resource.schema.view(), &live, body).map_err(|error| {
+            ApiError::bad_request(format!("the strategic merge patch does not fit: {error}"))
+        }),
         PatchType::Merge | PatchType::Apply => {
             if !body.is_object() {
                 return Err(ApiError::bad_request("a merge patch must be an object"));
             }
-            apply_merge_patch(&mut new, body);
+            apply_merge_patch(&mut live, body);
+            Ok(live)
         }
     }
-    Ok(new)
 }
 
 fn refused(error: PatchError) -> ApiError {
@@ -105,7 +102,7 @@ async fn apply(server: &Server, call: Call, mut applied: Value) -> Result<Outcom
     let manager = write::manager(&call);
     for _ in 0..MAX_RETRIES {
         let changed = write::change(server, &call, |live| {
-            let mut merged = merge(&call, Some(live), &applied, &manager)?;
+            let mut merged = merge(&call, Some(&live), &applied, &manager)?;
             intake::normalize(&call, &mut merged)?;
             Ok(Made::Applied(merged))
         })

@@ -85,17 +85,16 @@ pub(crate) async fn bind(server: &Server, mut call: Call) -> Result<Outcome, Api
     }
     call.resource = system::builtin(server, "", "v1", "pods")?;
     let target = call.resource.target(&call.name);
-    let changed = write::change(server, &call, |live| {
-        let present = path::str_at(live, &["spec", "nodeName"]);
+    let changed = write::change(server, &call, |mut pod| {
+        let present = path::str_at(&pod, &["spec", "nodeName"]);
         if !present.is_empty() {
-            let detail = format!("pod {} is already assigned to node {present:?}", live.name());
+            let detail = format!("pod {} is already assigned to node {present:?}", pod.name());
             return Err(ApiError::conflict(target.clone(), &detail));
         }
-        if live.is_deleting() {
-            let detail = format!("pod {} is being deleted, cannot be assigned to a host", live.name());
+        if pod.is_deleting() {
+            let detail = format!("pod {} is being deleted, cannot be assigned to a host", pod.name());
             return Err(ApiError::conflict(target.clone(), &detail));
         }
-        let mut pod = live.clone();
         pod.metadata_mut().remove("resourceVersion");
         path::set(&mut pod, &["spec", "nodeName"], json!(node));
         for (key, value) in body.annotations() {
@@ -160,11 +159,12 @@ async fn spend(server: &Server, call: &Call, pod: &Value) -> Result<(), ApiError
     };
     let through = system::call_through(&budgets, &call.namespace, name, "status");
     let through = Call { patch: Some(crate::handler::PatchType::Merge), ..through };
-    let changed = write::change(server, &through, |live| {
-        let allowed = path::i64_at(live, &["status", "disruptionsAllowed"]).unwrap_or_default();
+    let changed = write::change(server, &through, |mut budget| {
+        let number = |field: &str| path::i64_at(&budget, &["status", field]).unwrap_or_default();
+        let allowed = number("disruptionsAllowed");
         if allowed < 1 {
-            let healthy = path::i64_at(live, &["status", "currentHealthy"]).unwrap_or_default();
-            let desired = path::i64_at(live, &["status", "desiredHealthy"]).unwrap_or_default();
+            let healthy = number("currentHealthy");
+            let desired = number("desiredHealthy");
             let text = format!(
                 "The disruption budget {name} needs {desired} healthy pods and has {healthy} currently"
             );
@@ -175,7 +175,6 @@ async fn spend(server: &Server, call: &Call, pod: &Value) -> Result<(), ApiError
                 text,
             )));
         }
-        let mut budget = live.clone();
         path::set(&mut budget, &["status", "disruptionsAllowed"], json!(allowed - 1));
         path::set(&mut budget, &["status", "disruptedPods", pod.name()], json!(windlass_object::time::now()));
         Ok(Made::Update(budget))

@@ -5,7 +5,6 @@ use crate::convert;
 use crate::item::{Item, set_revision};
 use crate::registry::Resource;
 use serde_json::Value;
-use std::borrow::Cow;
 use std::sync::Arc;
 use windlass_schema::structural;
 use windlass_store::Entry;
@@ -41,11 +40,9 @@ fn show(resource: &Resource, mut value: Value) -> Value {
 }
 
 /// An object of a version as it is stored.
-pub(crate) fn storable<'a>(resource: &Resource, object: &'a Value) -> Cow<'a, Value> {
-    if resource.api_version == resource.storage_api_version {
-        return Cow::Borrowed(object);
+pub(crate) fn storable(resource: &Resource, mut object: Value) -> Value {
+    if resource.api_version != resource.storage_api_version {
+        convert::to_version(&mut object, &resource.storage_api_version, resource.builtin);
     }
-    let mut value = object.clone();
-    convert::to_version(&mut value, &resource.storage_api_version, resource.builtin);
-    Cow::Owned(value)
+    object
 }

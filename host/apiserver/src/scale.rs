@@ -24,8 +24,7 @@ pub(crate) fn get(call: &Call, entry: &Entry) -> Result<Outcome, ApiError> {
 
 pub(crate) async fn update(server: &Server, call: Call, body: Value) -> Result<Outcome, ApiError> {
     check(&body)?;
-    let changed = write::change(server, &call, |live| {
-        let mut new = live.clone();
+    let changed = write::change(server, &call, |mut new| {
         place(&call, &body, &mut new)?;
         if let Some(version) = body.get("metadata").and_then(|m| m.get("resourceVersion")) {
             new.metadata_mut().insert("resourceVersion".into(), version.clone());
@@ -45,8 +44,8 @@ pub(crate) async fn patch(
 ) -> Result<Outcome, ApiError> {
     let paths = paths(&call)?.clone();
     let manager = write::manager(&call);
-    let changed = write::change(server, &call, |live| {
-        let before = scale(&call.resource, &paths, live);
+    let changed = write::change(server, &call, |mut new| {
+        let before = scale(&call.resource, &paths, &new);
         if kind == PatchType::Apply {
             check(&body)?;
             let mut applied = json!({
@@ -54,18 +53,17 @@ pub(crate) async fn patch(
                 "metadata": {"name": call.name, "namespace": call.namespace},
             });
             place(&call, &body, &mut applied)?;
-            return Ok(Made::Applied(patch::merge(&call, Some(live), &applied, &manager)?));
+            return Ok(Made::Applied(patch::merge(&call, Some(&new), &applied, &manager)?));
         }
         let after = match kind {
             // The table's Scale has no lists: a strategic merge is a plain one.
-            PatchType::Strategic => patched(&call.resource, PatchType::Merge, &before, &body)?,
-            _ => patched(&call.resource, kind, &before, &body)?,
+            PatchType::Strategic => patched(&call.resource, PatchType::Merge, before.clone(), &body)?,
+            _ => patched(&call.resource, kind, before.clone(), &body)?,
         };
         check(&after)?;
         if after.name() != before.name() {
             return Err(ApiError::bad_request("the name of a Scale cannot be changed"));
         }
-        let mut new = live.clone();
         place(&call, &after, &mut new)?;
         new.metadata_mut().insert("resourceVersion".into(), json!(after.resource_version()));
         Ok(Made::Update(new))

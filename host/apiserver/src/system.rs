@@ -56,8 +56,7 @@ pub(crate) async fn modify(
 ) -> Result<Changed, ApiError> {
     // It is made anew when somebody else was faster, as a patch is.
     let call = Call { patch: Some(crate::handler::PatchType::Merge), ..call.clone() };
-    write::change(server, &call, |live| {
-        let mut new = live.clone();
+    write::change(server, &call, |mut new| {
         change(&mut new);
         Ok(Made::Update(new))
     })

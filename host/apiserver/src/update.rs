@@ -21,13 +21,13 @@ pub(crate) async fn update(server: &Server, mut call: Call) -> Result<Outcome, A
     intake::check_type(&call.resource, &mut object)?;
     intake::check_place(&call, &mut object)?;
     intake::normalize(&call, &mut object)?;
-    match write::change(server, &call, |_| Ok(Made::Update(object.clone()))).await? {
-        // Whoever names a revision has seen the object: it is gone, and stays so.
-        Changed::Missing
-            if call.resource.facts.create_on_update
-                && call.subresource.is_empty()
-                && object.resource_version().is_empty() =>
-        {
+    // Whoever names a revision has seen the object: if it is gone, it stays so, and one try is all there is.
+    let version = object.resource_version();
+    let pinned = !matches!(version, "" | "0");
+    let creates = call.resource.facts.create_on_update && call.subresource.is_empty() && version.is_empty();
+    let make = |_| Ok(Made::Update(if pinned { std::mem::take(&mut object) } else { object.clone() }));
+    match write::change(server, &call, make).await? {
+        Changed::Missing if creates => {
             let item = create_object(server, &call, object, false).await?;
             Ok(Outcome::Object { code: 201, object: item })
         }

@@ -13,7 +13,7 @@ use crate::present;
 use crate::registry::Resource;
 use crate::server::Server;
 use crate::{intake, kinds, meta_rules};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use windlass_object::meta::Meta as _;
 use windlass_schema::apply::{self, Manager};
@@ -62,12 +62,12 @@ pub(crate) fn manager(call: &Call) -> Manager {
     if call.subresource.is_empty() { manager } else { manager.through(&call.subresource) }
 }
 
-/// Changes the object that a call names. `make` sees the live object with its
-/// resourceVersion and may be asked again.
+/// Changes the object that a call names. `make` is given the live object with its
+/// resourceVersion, to change or to drop, and may be asked again.
 pub(crate) async fn change(
     server: &Server,
     call: &Call,
-    mut make: impl FnMut(&Value) -> Result<Made, ApiError> + Send,
+    mut make: impl FnMut(Value) -> Result<Made, ApiError> + Send,
 ) -> Result<Changed, ApiError> {
     let resource = &call.resource;
     let key = resource.key(&call.namespace, &call.name);
@@ -77,7 +77,7 @@ pub(crate) async fn change(
         let live = present::live(resource, entry);
         let mut shown = live.as_ref().clone();
         set_revision(&mut shown, entry.revision());
-        let (mut new, applied) = match make(&shown)? {
+        let (mut new, applied) = match make(shown)? {
             Made::Update(new) => (new, false),
             Made::Applied(new) => (new, true),
         };
@@ -103,12 +103,13 @@ pub(crate) async fn change(
             return Ok(if last { Changed::Removed(item) } else { Changed::Kept(item) });
         }
         if last {
-            if commit::remove(server, resource, key.clone(), entry.revision(), Some(&new)).await? {
+            let told = Some(new.clone());
+            if commit::remove(server, resource, key.clone(), entry.revision(), told).await? {
                 set_revision(&mut new, entry.revision());
                 return Ok(Changed::Removed(Item::value_of(new)));
             }
         } else if let Put::Done(entry) =
-            commit::put(server, resource, key.clone(), Expect::Revision(entry.revision()), &new).await?
+            commit::put(server, resource, key.clone(), Expect::Revision(entry.revision()), new).await?
         {
             return Ok(Changed::Kept(present::present(resource, &entry)));
         }
@@ -162,30 +163,12 @@ fn check_uid(call: &Call, live: &Value, new: &Value) -> Result<(), ApiError> {
 /// Puts back what this door does not change.
 fn settle(call: &Call, live: &Value, new: &mut Value) {
     match call.subresource.as_str() {
-        "" if call.resource.has_status() => restore(live, new, "status"),
-        "status" | "approval" => {
-            let status = new.as_object_mut().and_then(|map| map.remove("status"));
-            let metadata = new.as_object_mut().and_then(|map| map.remove("metadata"));
-            let mut result = live.clone();
-            if let Some(map) = result.as_object_mut() {
-                match status {
-                    Some(status) => map.insert("status".into(), status),
-                    None => map.remove("status"),
-                };
-                // Custom resources keep their metadata here; of managedFields, ownership takes care.
-                if let Some(mut metadata) = metadata {
-                    if !call.resource.builtin {
-                        let fields = metadata.as_object_mut().and_then(|m| m.remove("managedFields"));
-                        metadata = live.get("metadata").cloned().unwrap_or_default();
-                        if let (Some(fields), Some(m)) = (fields, metadata.as_object_mut()) {
-                            m.insert("managedFields".into(), fields);
-                        }
-                    }
-                    map.insert("metadata".into(), metadata);
-                }
+        "" if call.resource.has_status() => {
+            if let Some(map) = new.as_object_mut() {
+                restore(live, map, "status");
             }
-            *new = result;
         }
+        "status" | "approval" => only_status(call.resource.builtin, live, new),
         "finalize" => {
             let finalizers = new.get("spec").and_then(|spec| spec.get("finalizers")).cloned();
             let mut result = live.clone();
@@ -213,12 +196,44 @@ fn settle(call: &Call, live: &Value, new: &mut Value) {
     }
 }
 
-fn restore(live: &Value, new: &mut Value, field: &str) {
-    if let Some(map) = new.as_object_mut() {
-        match live.get(field) {
-            Some(value) => map.insert(field.into(), value.clone()),
-            None => map.remove(field),
-        };
+/// Puts everything but the status back as it is. What the writer left alone is not copied.
+fn only_status(builtin: bool, live: &Value, new: &mut Value) {
+    let (Some(map), Some(before)) = (new.as_object_mut(), live.as_object()) else {
+        live.clone_into(new);
+        return;
+    };
+    map.retain(|key, _| matches!(key.as_str(), "status" | "metadata") || before.contains_key(key));
+    for key in before.keys().filter(|key| *key != "status") {
+        match (map.get_mut(key), before.get(key)) {
+            (Some(_), _) if key == "metadata" && builtin => {}
+            // Custom resources keep their metadata here; of managedFields, ownership takes care.
+            (Some(Value::Object(metadata)), Some(Value::Object(before))) if key == "metadata" => {
+                metadata.retain(|key, _| key == "managedFields" || before.contains_key(key));
+                for (key, value) in before {
+                    if key != "managedFields" || !metadata.contains_key(key) {
+                        put_back(metadata, key, value);
+                    }
+                }
+            }
+            (_, Some(value)) => put_back(map, key, value),
+            (_, None) => {}
+        }
+    }
+}
+
+fn restore(live: &Value, map: &mut Map<String, Value>, field: &str) {
+    match live.get(field) {
+        Some(value) => put_back(map, field, value),
+        None => {
+            map.remove(field);
+        }
+    }
+}
+
+/// Sees to it that a field has this value.
+fn put_back(map: &mut Map<String, Value>, field: &str, value: &Value) {
+    if map.get(field) != Some(value) {
+        map.insert(field.to_owned(), value.clone());
     }
 }
 
@@ -238,14 +253,15 @@ fn bump(resource: &Resource, live: &Value, new: &mut Value) {
         "status" => !status,
         _ => true,
     };
-    let empty = serde_json::Map::new();
+    let empty = Map::new();
     let (before, after) = (live.as_object().unwrap_or(&empty), new.as_object().unwrap_or(&empty));
-    let size = |map: &serde_json::Map<String, Value>| map.keys().filter(|key| counted(key)).count();
+    let size = |map: &Map<String, Value>| map.keys().filter(|key| counted(key)).count();
     let same = size(before) == size(after)
         && before.iter().filter(|(key, _)| counted(key)).all(|(key, value)| after.get(key) == Some(value));
-    let annotations = |object: &Value| object.get("metadata").and_then(|m| m.get("annotations")).cloned();
+    let annotations =
+        |map: &Map<String, Value>| map.get("metadata").and_then(|m| m.get("annotations")).cloned();
     let differs =
-        !same || (resource.facts.generation_of_annotations && annotations(live) != annotations(new));
+        !same || (resource.facts.generation_of_annotations && annotations(before) != annotations(after));
     if differs {
         let next = live.generation() + 1;
         new.metadata_mut().insert("generation".into(), next.into());

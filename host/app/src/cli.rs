@@ -216,7 +216,7 @@ pub(crate) struct Explain {
 /// Arguments of `windlass bench`.
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// Which: start, plugins, schedule, propagate (-configmaps, -deployments), follow, decisions, members; all without.
+    /// Which: start, plugins, schedule, server, propagate (-configmaps, -deployments, -pods), follow, decisions, members; all without.
     pub(crate) names: Vec<String>,
     /// Where the bench `schedule` finds its fleets: bench-100.json.gz, bench-1000.json.gz, bench-5000.json.gz.
     #[arg(long, value_name = "DIR", default_value = "tests/conformance/scheduling")]

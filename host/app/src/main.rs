@@ -22,15 +22,24 @@ use std::process::ExitCode;
 
 /// Objects are trees of small allocations that threads hand to each other, which the system's allocator
 /// answers with fragments: a third more memory after a burst.
+/// Without huge pages: of those it touches a few kilobytes each, and a third of all memory would be air.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Threads beside the runtime's workers, for what blocks: look-ups of names, plugins that take long. Each has a heap of its own,
+/// so that hundreds would hold more memory than all objects.
+const BLOCKING_THREADS: usize = 16;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     logs();
     // One provider for the whole process; a second call would find it installed, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(BLOCKING_THREADS)
+        .enable_all()
+        .build();
+    let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => return failed(&anyhow::anyhow!("could not start the runtime: {error}")),
     };

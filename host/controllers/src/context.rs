@@ -12,8 +12,8 @@ use std::error::Error;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 use windlass_interpret::Chain;
 use windlass_members::Connector;
 use windlass_object::gvk::{Gvk, Gvr};
@@ -230,13 +230,30 @@ pub enum TemplateError {
     Server(kube::Error),
 }
 
-/// Runs a call of a plugin, which computes and may take its time, without holding up other tasks.
+/// A plugin's call that took longer holds up other tasks. Most take a tenth of a millisecond, less than it costs to move the others.
+const LONG: Duration = Duration::from_millis(20);
+
+/// For so long after a long call, calls are expected to be long.
+const WARY: Duration = Duration::from_secs(60);
+
+/// Until when calls are expected to be long.
+static WARY_UNTIL: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Runs a call of a plugin, which computes and may take its time. Where calls took long lately, the other tasks are moved
+/// to another thread first; a first long one holds up a worker, for the time that the engine allows at most.
 pub(crate) fn compute<T>(call: impl FnOnce() -> T) -> T {
     use tokio::runtime::{Handle, RuntimeFlavor};
-    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(call),
+    let until = || WARY_UNTIL.lock().unwrap_or_else(PoisonError::into_inner);
+    let begun = Instant::now();
+    let wary = until().is_some_and(|until| begun < until);
+    let result = match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) if wary => tokio::task::block_in_place(call),
         _ => call(),
+    };
+    if begun.elapsed() > LONG {
+        *until() = Some(Instant::now() + WARY);
     }
+    result
 }
 
 #[cfg(test)]

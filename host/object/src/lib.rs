@@ -3,6 +3,7 @@
 
 pub mod condition;
 pub mod gvk;
+pub mod handover;
 pub mod hash;
 pub mod label;
 pub mod meta;
@@ -10,6 +11,7 @@ pub mod patch;
 pub mod path;
 pub mod quantity;
 pub mod selector;
+pub mod slim;
 pub mod time;
 
 pub use gvk::{Gvk, Gvr};

@@ -52,6 +52,15 @@ pub fn apply_json_patch(document: &mut Value, patch: &Value) -> Result<(), Patch
     Ok(())
 }
 
+/// The same for a document that nobody needs if the patch is refused: it is not copied.
+pub fn json_patched(mut document: Value, patch: &Value) -> Result<Value, PatchError> {
+    let Value::Array(operations) = patch else { return Err(PatchError::NotAList(type_name(patch))) };
+    for (index, operation) in operations.iter().enumerate() {
+        apply_one(&mut document, index, operation)?;
+    }
+    Ok(document)
+}
+
 /// Applies an RFC 7396 merge patch.
 pub fn apply_merge_patch(document: &mut Value, patch: &Value) {
     json_patch::merge(document, patch);
@@ -115,9 +124,9 @@ fn apply_one(document: &mut Value, index: usize, operation: &Value) -> Result<()
             pointer::add(document, path, moved).map_err(failed)
         }
         "test" => {
-            let wanted = value();
+            let wanted = operation.get("value").unwrap_or(&Value::Null);
             let found = pointer::lookup(document, path).map_err(failed)?;
-            if found.unwrap_or(&Value::Null) == &wanted {
+            if found.unwrap_or(&Value::Null) == wanted {
                 Ok(())
             } else {
                 Err(PatchError::TestFailed { index, path: path.to_owned() })

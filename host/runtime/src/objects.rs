@@ -1,9 +1,14 @@
 //! Objects of one resource as plain JSON: the requests that controllers make, without a Rust type per kind.
+//! Single objects come without `metadata.managedFields`, as from informers.
 
-use http::{Method, Request};
+use http::{Method, Request, Response};
+use kube::client::Body;
+use kube::core::response::Status;
 use kube::{Client, Error};
 use serde_json::{Value, json};
 use windlass_object::gvk::Gvr;
+use windlass_object::handover;
+use windlass_object::slim;
 
 /// How a deletion treats the objects that the deleted one owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,9 +174,29 @@ impl Objects {
         if body.is_some() {
             request = request.header(http::header::CONTENT_TYPE, content.unwrap_or("application/json"));
         }
-        let request = request.body(bytes).map_err(Error::HttpError)?;
-        self.client.request(request).await
+        let request = request.body(Body::from(bytes)).map_err(Error::HttpError)?;
+        read(self.client.send(request).await?).await
     }
+}
+
+/// The object of an answer: as a server in this process hands it over, or from its bytes.
+async fn read(response: Response<Body>) -> Result<Value, Error> {
+    let code = response.status();
+    if code.is_success()
+        && let Some(handover::Object(object)) = response.extensions().get()
+    {
+        return Ok(object.slim());
+    }
+    let bytes = response.into_body().collect_bytes().await?;
+    if code.is_success() {
+        return slim::parse(&bytes).map_err(Error::SerdeError);
+    }
+    let status = serde_json::from_slice(&bytes).unwrap_or_else(|_| {
+        // Not our servers' answer, but that of something between.
+        let text = String::from_utf8_lossy(&bytes);
+        Status::failure(text.trim(), "Failed to parse error data").with_code(code.as_u16())
+    });
+    Err(Error::Api(status.boxed()))
 }
 
 /// An error in words for people: the server's message without its details.

@@ -38,7 +38,7 @@ impl Batch {
     }
 
     /// Keyspaces that have something to commit.
-    pub(crate) fn changed(&self) -> impl Iterator<Item = &Work> {
+    pub(crate) fn changed(&self) -> impl Iterator<Item = &Work> + Clone {
         self.works.iter().filter(|work| work.touched)
     }
 
@@ -124,22 +124,11 @@ impl Work {
         }
         self.compact = upto;
     }
-
-    /// Revisions of logged events that this commit drops.
-    pub(crate) fn dropped(&self) -> Vec<u64> {
-        let shared = self.core.read();
-        shared
-            .log
-            .iter()
-            .map(|event| event.revision)
-            .take_while(|revision| *revision <= self.compact)
-            .collect()
-    }
 }
 
 /// One operation on a tree; no event if there was nothing to do.
 fn step(tree: &mut Tree, revision: u64, op: Op) -> Result<Option<Event>, WriteError> {
-    let Op { key, expect, action } = op;
+    let Op { key, expect, action, value } = op;
     if key.is_empty() || key.len() > MAX_KEY {
         return Err(WriteError::Key { length: key.len() });
     }
@@ -159,9 +148,9 @@ fn step(tree: &mut Tree, revision: u64, op: Op) -> Result<Option<Event>, WriteEr
             // One allocation per key, shared by the tree and all events of the object's life.
             let (key, previous) =
                 found.map_or_else(|| (Arc::from(key), None), |(key, entry)| (key, Some(entry)));
-            let entry = Entry::new(revision, created, bytes);
+            let entry = Entry::with_value(revision, created, bytes, value.as_ref());
             tree.insert_mut(key.clone(), entry.clone());
-            Ok(Some(Event::put(revision, key, previous, entry)))
+            Ok(Some(Event::put(revision, key, previous, entry).holding(value)))
         }
         (Action::Delete(last), Some((key, previous))) => {
             let last = last.unwrap_or_else(|| previous.bytes().clone());

@@ -1,11 +1,14 @@
 //! A database: any number of keyspaces behind one writer thread, in memory or in one file.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use redb::backends::FileBackend;
 
 use crate::journal::{Journal, JournalError};
 use crate::keyspace::{Core, Handle, Shared};
@@ -24,6 +27,8 @@ pub const TICK: Duration = Duration::from_secs(60);
 pub const WATCH_CAPACITY: usize = 4096;
 /// Memory that the file's engine may use as a cache; everything is read once and then served from our own memory.
 pub const CACHE_BYTES: usize = 32 << 20;
+/// Bytes of commits after which the file's trees take over what its log holds: more makes that rarer, and a start after a crash slower.
+pub const LOG_BYTES: usize = 4 << 20;
 /// How long opening waits for an earlier owner in this process to let go of the file.
 const OPEN_WAIT: Duration = Duration::from_secs(5);
 /// Pause between two looks at a file that is still held.
@@ -48,6 +53,8 @@ pub struct Options {
     pub watch_capacity: usize,
     /// See [`CACHE_BYTES`].
     pub cache_bytes: usize,
+    /// See [`LOG_BYTES`].
+    pub log_bytes: usize,
     /// The first revision of keyspaces in memory. By default it follows the clock, so that revisions do not go back when the process restarts.
     pub first_revision: Option<u64>,
 }
@@ -61,6 +68,7 @@ impl Default for Options {
             tick: TICK,
             watch_capacity: WATCH_CAPACITY,
             cache_bytes: CACHE_BYTES,
+            log_bytes: LOG_BYTES,
             first_revision: None,
         }
     }
@@ -128,7 +136,7 @@ impl Database {
         database
     }
 
-    /// Opens or creates a database file.
+    /// Opens or creates a database: a file, and beside it one for its log, with `-log` after its name.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let deadline = Instant::now() + OPEN_WAIT;
@@ -141,18 +149,32 @@ impl Database {
                 other => break other,
             }
         };
+        let journal = engine.map_err(JournalError::from).and_then(|engine| {
+            let mut name = path.as_os_str().to_owned();
+            name.push("-log");
+            let file = File::options().read(true).write(true).create(true).truncate(false).open(name)?;
+            let log = FileBackend::new(file)?;
+            Journal::new(engine, Box::new(log), options.log_bytes)
+        });
         let refuse = |source| OpenError::File { path: path.display().to_string(), source };
-        let journal = engine.map_err(JournalError::from).and_then(Journal::new).map_err(refuse)?;
+        let journal = journal.map_err(refuse)?;
         let (database, started) = Self::start(Some(Arc::new(journal)), options);
         started?;
         Ok(database)
     }
 
-    /// Opens a database on another storage, such as one that injects faults.
-    pub fn with_backend(backend: impl redb::StorageBackend, options: Options) -> Result<Self, OpenError> {
-        let engine = redb::Builder::new().set_cache_size(options.cache_bytes).create_with_backend(backend);
+    /// Opens a database on other storages, such as ones that inject faults.
+    pub fn with_backends(
+        trees: impl redb::StorageBackend,
+        log: impl redb::StorageBackend,
+        options: Options,
+    ) -> Result<Self, OpenError> {
+        let engine = redb::Builder::new().set_cache_size(options.cache_bytes).create_with_backend(trees);
         let refuse = |source| OpenError::File { path: "(given storage)".to_owned(), source };
-        let journal = engine.map_err(JournalError::from).and_then(Journal::new).map_err(refuse)?;
+        let journal = engine.map_err(JournalError::from);
+        let journal = journal
+            .and_then(|engine| Journal::new(engine, Box::new(log), options.log_bytes))
+            .map_err(refuse)?;
         let (database, started) = Self::start(Some(Arc::new(journal)), options);
         started?;
         Ok(database)

@@ -30,6 +30,17 @@ impl Entry {
         }))
     }
 
+    /// The same, with its parsed form: readers get that for as long as somebody holds it.
+    pub(crate) fn with_value(
+        revision: u64,
+        create_revision: u64,
+        bytes: Bytes,
+        value: Option<&Arc<Value>>,
+    ) -> Self {
+        let shared = Mutex::new(value.map(Arc::downgrade).unwrap_or_default());
+        Self(Arc::new(Inner { revision, create_revision, bytes, kept: OnceLock::new(), shared }))
+    }
+
     /// The revision that wrote this version.
     pub fn revision(&self) -> u64 {
         self.0.revision
@@ -63,6 +74,14 @@ impl Entry {
         let value = Arc::new(parse(&self.0.bytes));
         *shared = Arc::downgrade(&value);
         value
+    }
+
+    /// The parsed object, if somebody holds it now.
+    pub fn json_in_use(&self) -> Option<Arc<Value>> {
+        self.0.kept.get().cloned().or_else(|| {
+            let shared = self.0.shared.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.upgrade()
+        })
     }
 
     /// Whether both are the same version in memory.
@@ -113,6 +132,12 @@ mod tests {
         assert!(weak.upgrade().is_none());
         assert!(Arc::ptr_eq(entry.json(), &entry.json_uncached()));
         assert_eq!(entry.json()["a"], 1);
+        let given = Arc::new(Value::from(5));
+        let entry = Entry::with_value(1, 1, Bytes::from_static(b"5"), Some(&given));
+        assert!(Arc::ptr_eq(&entry.json_uncached(), &given));
+        drop(given);
+        assert!(entry.json_in_use().is_none());
+        assert_eq!(*entry.json_uncached(), 5);
         assert!(Entry::new(1, 1, Bytes::from_static(b"nonsense")).json().is_null());
     }
 }

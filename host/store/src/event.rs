@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use serde_json::Value;
 
 use crate::Entry;
 
@@ -20,6 +21,8 @@ pub struct Event {
     /// For a deletion: the object's last state at this event's revision, with the deletion's final bytes if it had any.
     pub last: Option<Entry>,
     frames: Mutex<Vec<(u64, Bytes)>>,
+    /// Keeps the new version parsed while the event is recent; see `VALUES_KEPT`.
+    value: Mutex<Option<Arc<Value>>>,
 }
 
 /// Which way an event changed its key.
@@ -35,7 +38,13 @@ pub enum Change {
 
 impl Event {
     pub(crate) fn put(revision: u64, key: Arc<str>, previous: Option<Entry>, new: Entry) -> Self {
-        Self { revision, key, previous, new: Some(new), last: None, frames: Mutex::default() }
+        let (frames, value) = (Mutex::default(), Mutex::default());
+        Self { revision, key, previous, new: Some(new), last: None, frames, value }
+    }
+
+    /// The same event, which holds the parsed form of what it wrote.
+    pub(crate) fn holding(self, value: Option<Arc<Value>>) -> Self {
+        Self { value: Mutex::new(value), ..self }
     }
 
     pub(crate) fn delete(revision: u64, key: Arc<str>, previous: Entry, last: Entry) -> Self {
@@ -46,6 +55,7 @@ impl Event {
             new: None,
             last: Some(last),
             frames: Mutex::default(),
+            value: Mutex::default(),
         }
     }
 
@@ -80,6 +90,10 @@ impl Event {
 
     pub(crate) fn forget_frames(&self) {
         *self.frames.lock().unwrap_or_else(PoisonError::into_inner) = Vec::new();
+    }
+
+    pub(crate) fn forget_value(&self) -> Option<Arc<Value>> {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// What the event adds to the memory of the log, roughly: its own version of the object.

@@ -65,14 +65,15 @@ impl Core {
         let old = {
             let mut shared = self.lock();
             let shared = &mut *shared;
+            let mut values = Vec::with_capacity(batch.events.len());
             for event in batch.events {
                 shared.watchers.send(&event);
-                shared.log.push(event);
+                values.extend(shared.log.push(event));
             }
             shared.revision = batch.revision;
             shared.log.checkpoint(batch.revision, &batch.tree);
             let gone = shared.log.compact(batch.compact);
-            (std::mem::replace(&mut shared.tree, batch.tree), gone)
+            (std::mem::replace(&mut shared.tree, batch.tree), gone, values)
         };
         // Freed outside the lock: these may be the last owners of much.
         drop(old);

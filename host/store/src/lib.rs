@@ -26,7 +26,8 @@ mod watchers;
 mod writer;
 
 pub use database::{
-    CACHE_BYTES, Database, MAX_AGE, MAX_EVENT_BYTES, MAX_EVENTS, OpenError, Options, TICK, WATCH_CAPACITY,
+    CACHE_BYTES, Database, LOG_BYTES, MAX_AGE, MAX_EVENT_BYTES, MAX_EVENTS, OpenError, Options, TICK,
+    WATCH_CAPACITY,
 };
 pub use entry::Entry;
 pub use event::{Change, Event};

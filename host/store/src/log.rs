@@ -3,6 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::snapshot::Tree;
 use crate::{Compacted, Event};
 
@@ -10,6 +12,9 @@ use crate::{Compacted, Event};
 const CHECKPOINT_EVERY: usize = 2048;
 /// Newest events that keep their encodings: enough for watchers that are a little behind, little enough for memory.
 pub(crate) const FRAMES_KEPT: usize = 1024;
+/// Newest events that keep what they wrote parsed: those that watchers and the next writer are about to read. Parsed, an object takes
+/// ten times its bytes.
+pub(crate) const VALUES_KEPT: usize = 128;
 
 /// Events after the compacted revision, in order.
 #[derive(Debug, Default)]
@@ -46,7 +51,8 @@ impl Log {
         self.events.iter()
     }
 
-    pub(crate) fn push(&mut self, event: Arc<Event>) {
+    /// Takes an event in; hands out what an older one no longer holds, to be freed where no lock is held.
+    pub(crate) fn push(&mut self, event: Arc<Event>) -> Option<Arc<Value>> {
         self.weight += event.weight();
         let bucket = resource_part(&event.key);
         match self.buckets.get_mut(bucket) {
@@ -57,11 +63,12 @@ impl Log {
         }
         self.events.push_back(event);
         self.since_checkpoint += 1;
-        if let Some(old) =
-            self.events.len().checked_sub(FRAMES_KEPT + 1).and_then(|index| self.events.get(index))
-        {
+        let behind =
+            |kept: usize| self.events.len().checked_sub(kept + 1).and_then(|index| self.events.get(index));
+        if let Some(old) = behind(FRAMES_KEPT) {
             old.forget_frames();
         }
+        behind(VALUES_KEPT).and_then(|old| old.forget_value())
     }
 
     /// Keeps a tree if the last kept one is far enough back.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use serde_json::Value;
 
 use crate::{Entry, Event};
 
@@ -15,6 +16,8 @@ pub struct Op {
     pub expect: Expect,
     /// What to do.
     pub action: Action,
+    /// The parsed form of what is put, if the caller has it: spares the first readers from parsing.
+    pub value: Option<Arc<Value>>,
 }
 
 /// A precondition on a key.
@@ -38,29 +41,39 @@ pub enum Action {
 }
 
 impl Op {
+    /// Any step.
+    pub fn new(key: impl Into<String>, expect: Expect, action: Action) -> Self {
+        Self { key: key.into(), expect, action, value: None }
+    }
+
+    /// With the parsed form of what it puts.
+    pub fn parsed(self, value: Arc<Value>) -> Self {
+        Self { value: Some(value), ..self }
+    }
+
     /// Stores bytes under a key that must be absent.
     pub fn create(key: impl Into<String>, bytes: impl Into<Bytes>) -> Self {
-        Self { key: key.into(), expect: Expect::Absent, action: Action::Put(bytes.into()) }
+        Self::new(key, Expect::Absent, Action::Put(bytes.into()))
     }
 
     /// Replaces the version of `revision`.
     pub fn update(key: impl Into<String>, revision: u64, bytes: impl Into<Bytes>) -> Self {
-        Self { key: key.into(), expect: Expect::Revision(revision), action: Action::Put(bytes.into()) }
+        Self::new(key, Expect::Revision(revision), Action::Put(bytes.into()))
     }
 
     /// Stores bytes, whatever is there.
     pub fn put(key: impl Into<String>, bytes: impl Into<Bytes>) -> Self {
-        Self { key: key.into(), expect: Expect::Any, action: Action::Put(bytes.into()) }
+        Self::new(key, Expect::Any, Action::Put(bytes.into()))
     }
 
     /// Removes a key, if its state is as expected.
     pub fn delete(key: impl Into<String>, expect: Expect) -> Self {
-        Self { key: key.into(), expect, action: Action::Delete(None) }
+        Self::new(key, expect, Action::Delete(None))
     }
 
     /// Removes a key, if its state is as expected, and tells watchers these final bytes.
     pub fn delete_with(key: impl Into<String>, expect: Expect, last: impl Into<Bytes>) -> Self {
-        Self { key: key.into(), expect, action: Action::Delete(Some(last.into())) }
+        Self::new(key, expect, Action::Delete(Some(last.into())))
     }
 }
 

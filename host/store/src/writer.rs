@@ -79,6 +79,9 @@ impl Writer {
         for core in self.registry.all() {
             core.close();
         }
+        if let Some(Err(error)) = self.journal.as_ref().map(|journal| journal.settle()) {
+            tracing::warn!(%error, "the store's log was left as it is; the next start reads it");
+        }
         drop(self);
         if let Some(reply) = closer {
             // The one who asked may have gone.

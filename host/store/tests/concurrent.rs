@@ -20,7 +20,7 @@ use windlass_store::{Database, Expect, Op, Options, Store, WriteError};
 #[allow(dead_code, reason = "each test uses a part of it")]
 mod support;
 
-use support::Disk;
+use support::Disks;
 
 fn count(store: &dyn Store, key: &str) -> (u64, u64) {
     let snapshot = store.snapshot();
@@ -113,8 +113,8 @@ fn watches_continue_snapshots_under_load() {
 
 #[test]
 fn writers_share_syncs() {
-    let disk = Disk::default();
-    let database = Database::with_backend(disk.clone(), Options::default()).unwrap();
+    let disk = Disks::default();
+    let database = disk.open(Options::default());
     let stores: Vec<_> =
         (0..4).map(|number| database.keyspace(&format!("member-{number}")).unwrap()).collect();
     let before = disk.syncs();

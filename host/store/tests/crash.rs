@@ -19,16 +19,17 @@ use windlass_store::{Database, Op, Options, Store, WriteError};
 #[allow(dead_code, reason = "each test uses a part of it")]
 mod support;
 
-use support::Disk;
+use support::Disks;
 
 type Objects = BTreeMap<String, Vec<u8>>;
 
 fn options() -> Options {
-    Options { max_events: 50, ..Options::default() }
+    // A log that is full after a few transactions.
+    Options { max_events: 50, log_bytes: 20_000, ..Options::default() }
 }
 
-fn open(disk: &Disk) -> (Database, Arc<dyn Store>) {
-    let database = Database::with_backend(disk.clone(), options()).unwrap();
+fn open(disks: &Disks) -> (Database, Arc<dyn Store>) {
+    let database = disks.open(options());
     let store = database.keyspace("control").unwrap();
     (database, store)
 }
@@ -84,12 +85,12 @@ fn apply(objects: &mut Objects, ops: &[Op]) {
 }
 
 fn run(fuses: Vec<(u32, u64)>) {
-    let mut disk = Disk::default();
+    let mut disks = Disks::default();
     let mut expected = Objects::new();
     let mut number = 0;
-    let (mut _database, mut store) = open(&disk);
+    let (mut _database, mut store) = open(&disks);
     for (fuse, choice) in fuses {
-        disk.fail_after(fuse);
+        disks.fail_after(fuse);
         let answered = store.revision();
         let (unanswered, revision) = loop {
             number += 1;
@@ -104,8 +105,8 @@ fn run(fuses: Vec<(u32, u64)>) {
         };
         assert!(revision >= answered);
         assert_eq!(objects(store.as_ref()), expected, "what failed is not visible");
-        disk = disk.unplug(choice);
-        (_database, store) = open(&disk);
+        disks = disks.unplug(choice);
+        (_database, store) = open(&disks);
         let found = objects(store.as_ref());
         assert!(found == expected || found == unanswered, "neither before nor after the last transaction");
         assert!(store.revision() >= revision, "revisions never go back");

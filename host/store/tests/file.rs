@@ -8,7 +8,7 @@
     reason = "a test stops at the first surprise, in its helpers too"
 )]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures::executor::block_on;
@@ -16,8 +16,40 @@ use windlass_store::{Database, Expect, Op, Options};
 
 fn fresh(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("windlass-store-{}-{name}.redb", std::process::id()));
-    let _ = std::fs::remove_file(&path);
+    remove(&path);
     path
+}
+
+/// Removes a database, if it is there.
+fn remove(path: &Path) {
+    let _ = std::fs::remove_file(path);
+    let _ = std::fs::remove_file(log_of(path));
+}
+
+fn log_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-log");
+    name.into()
+}
+
+#[test]
+fn a_log_of_another_database_says_nothing() {
+    let path = fresh("stranger");
+    let write = || {
+        let database = Database::open(&path, Options::default()).unwrap();
+        let store = database.keyspace("control").unwrap();
+        let found = store.snapshot().len();
+        block_on(store.write(vec![Op::create("/a", "1"), Op::create("/b", "2")])).unwrap();
+        // Neither closed nor dropped, as after a crash; what lies there is copied.
+        let held = std::fs::read(log_of(&path)).unwrap();
+        drop((store, database));
+        (found, held)
+    };
+    let (_, log) = write();
+    remove(&path);
+    std::fs::write(log_of(&path), log).unwrap();
+    assert_eq!(write().0, 0, "the log belongs to a file that is gone");
+    remove(&path);
 }
 
 #[test]
@@ -59,7 +91,7 @@ fn a_watch_resumes_over_a_restart() {
         ["//nodes//n"]
     );
     database.close();
-    std::fs::remove_file(&path).unwrap();
+    remove(&path);
 }
 
 #[test]
@@ -76,7 +108,7 @@ fn revisions_survive_deletion_and_compaction() {
         assert_eq!((store.compacted(), store.snapshot().len()), (revision, 0));
         database.close();
     }
-    std::fs::remove_file(&path).unwrap();
+    remove(&path);
 }
 
 #[test]

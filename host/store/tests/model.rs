@@ -19,7 +19,7 @@ use windlass_store::{Change, Database, Event, Expect, Op, Options, Store, Watch,
 #[allow(dead_code, reason = "each test uses a part of it")]
 mod support;
 
-use support::Disk;
+use support::Disks;
 
 const KEYS: [&str; 6] = ["//pods/a/x", "//pods/a/y", "//pods/b/x", "/apps/sets/a/x", "/apps/sets//c", "/z"];
 const PREFIXES: [&str; 6] = ["", "/", "//pods/", "//pods/a/", "/apps/sets/a/x", "/ap"];
@@ -111,7 +111,7 @@ struct Watcher {
 }
 
 struct World {
-    disk: Option<Disk>,
+    disk: Option<Disks>,
     database: Database,
     store: Arc<dyn Store>,
     objects: Objects,
@@ -126,6 +126,7 @@ fn options() -> Options {
         max_events: 20,
         watch_capacity: 1000,
         max_age: std::time::Duration::ZERO,
+        log_bytes: 2_000,
         first_revision: Some(1),
         ..Options::default()
     }
@@ -133,9 +134,9 @@ fn options() -> Options {
 
 impl World {
     fn new(durable: bool) -> Self {
-        let disk = durable.then(Disk::default);
+        let disk = durable.then(Disks::default);
         let database = match &disk {
-            Some(disk) => Database::with_backend(disk.clone(), options()).unwrap(),
+            Some(disk) => disk.open(options()),
             None => Database::memory(options()),
         };
         let store = database.keyspace("control").unwrap();
@@ -251,7 +252,7 @@ impl World {
                 disk
             }
         };
-        self.database = Database::with_backend(disk.clone(), options()).unwrap();
+        self.database = disk.open(options());
         self.store = self.database.keyspace("control").unwrap();
         self.disk = Some(disk);
         assert_eq!((self.store.revision(), self.store.compacted()), (revision, compacted));

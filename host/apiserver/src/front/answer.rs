@@ -3,6 +3,8 @@
 
 use std::convert::Infallible;
 use std::io::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -16,7 +18,9 @@ use super::negotiate::{Format, Shape};
 use super::shape;
 use crate::error::ApiError;
 use crate::handler::{EventStream, List, Outcome};
+use crate::item::Item;
 use crate::registry::Resource;
+use windlass_object::handover;
 use windlass_schema::columns::Include;
 
 /// Smaller answers cost more to compress than to send.
@@ -37,6 +41,8 @@ pub struct Form {
     pub pretty: bool,
     /// The client takes gzip.
     pub gzip: bool,
+    /// The client is in this process and may take objects as they are.
+    pub inside: bool,
 }
 
 /// Encodes what the core gave.
@@ -45,6 +51,7 @@ pub fn outcome(resource: &Resource, outcome: Outcome, form: Form) -> Response<Bo
         Outcome::Object { code, object } => {
             match shape::object(resource, &object, form.shape, form.include) {
                 Some(value) => document(code, &value, form),
+                None if plain(form) && form.inside => handed(code, object, form),
                 None if plain(form) => bytes(code, object.encoded(), form),
                 None => document(code, object.value().as_ref(), form),
             }
@@ -175,8 +182,49 @@ fn encode_list(list: &List) -> Bytes {
     Bytes::from(out)
 }
 
+/// One object for a client in this process: beside the bytes, which are made if somebody reads them.
+fn handed(code: u16, object: Item, form: Form) -> Response<Body> {
+    let item = object.clone();
+    let piece = futures::stream::once(async move { Ok::<Bytes, Infallible>(item.encoded()) });
+    let mut response = respond(code, Body::from_stream(piece));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(form.format.content_type()));
+    response.extensions_mut().insert(handover::Object(Arc::new(object)));
+    response
+}
+
+/// Events that belong to whoever asks for the first one.
+#[derive(Clone)]
+struct Shared(Arc<Mutex<Option<EventStream>>>);
+
+impl Shared {
+    /// All of them, for the first who takes them; nothing for others.
+    fn stream(self) -> EventStream {
+        let first =
+            futures::future::lazy(move |_| self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+        Box::pin(futures::stream::once(first).flat_map(futures::stream::iter).flatten())
+    }
+}
+
+/// The events of a watch as a client in this process takes them.
+struct Handover(EventStream);
+
+impl handover::Source for Handover {
+    fn poll_next(&mut self, context: &mut std::task::Context<'_>) -> Poll<Option<handover::Event>> {
+        let event = std::task::ready!(self.0.as_mut().poll_next(context));
+        Poll::Ready(
+            event.map(|event| handover::Event { kind: event.kind.as_str(), object: Arc::new(event.object) }),
+        )
+    }
+}
+
 /// One line for each event, sent as it comes. Plain watchers of one event share its bytes.
-fn watch(resource: &Resource, events: EventStream, form: Form) -> Response<Body> {
+fn watch(resource: &Resource, mut events: EventStream, form: Form) -> Response<Body> {
+    let mut extension = None;
+    if form.inside && form.shape == Shape::Whole {
+        let shared = Shared(Arc::new(Mutex::new(Some(events))));
+        extension = Some(handover::Events::new(Handover(shared.clone().stream())));
+        events = shared.stream();
+    }
     let mut shaped = shape::Events::new(resource, form.shape, form.include);
     let lines = events.map(move |event| {
         Ok::<Bytes, Infallible>(match shaped.object(&event) {
@@ -189,6 +237,9 @@ fn watch(resource: &Resource, events: EventStream, form: Form) -> Response<Body>
         })
     });
     let mut response = respond(200, Body::from_stream(lines));
+    if let Some(events) = extension {
+        response.extensions_mut().insert(events);
+    }
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response.headers_mut().insert("cache-control", HeaderValue::from_static("no-cache, private"));
     response

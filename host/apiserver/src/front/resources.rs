@@ -153,7 +153,8 @@ fn form(parts: &http::request::Parts, watch: bool, outside: bool) -> Result<Form
     }
     let agent = header(&parts.headers, &USER_AGENT).unwrap_or_default();
     let pretty = pretty.unwrap_or_else(|| READERS.iter().any(|reader| agent.starts_with(reader)));
-    Ok(Form { format, shape, include, pretty, gzip: outside && takes_gzip(&parts.headers) })
+    let gzip = outside && takes_gzip(&parts.headers);
+    Ok(Form { format, shape, include, pretty, gzip, inside: !outside })
 }
 
 /// Whether the client takes gzip.

@@ -6,19 +6,23 @@ mod follow;
 mod plugins;
 mod propagate;
 mod schedule;
+mod server;
 mod start;
 
 use crate::cli::{Bench, Output};
 use anyhow::bail;
 use std::process::ExitCode;
+use windlass_simulator::Pods;
 
 /// All benches, in order.
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 10] = [
     "start",
     "plugins",
     "schedule",
+    "server",
     "propagate-configmaps",
     "propagate-deployments",
+    "propagate-pods",
     "follow",
     "decisions",
     "members",
@@ -40,8 +44,10 @@ pub(crate) async fn run(args: Bench) -> anyhow::Result<ExitCode> {
         "follow" => follow::run().await?,
         "schedule" => schedule::run(&args.fleets)?,
         "decisions" => decisions::run().await?,
+        "server" => server::run().await?,
         "propagate-configmaps" => propagate::run(propagate::What::ConfigMaps).await?,
-        _ => propagate::run(propagate::What::Deployments).await?,
+        "propagate-pods" => propagate::run(propagate::What::Deployments(Pods::Real)).await?,
+        _ => propagate::run(propagate::What::Deployments(Pods::Counted)).await?,
     };
     match args.output {
         Output::Table => anstream::print!("{}", figures.render()),

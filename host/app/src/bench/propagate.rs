@@ -1,6 +1,6 @@
 //! From the first create to the last arrival: many templates to three members, on the durable store.
 
-use super::figures::{Figures, resident};
+use super::figures::{Figures, cpu_seconds, resident};
 use super::start::{Folder, options};
 use crate::plane::Plane;
 use anyhow::{Context as _, bail};
@@ -13,6 +13,7 @@ use windlass_object::gvk::Gvr;
 use windlass_object::meta::Meta;
 use windlass_object::path::i64_at;
 use windlass_runtime::Objects;
+use windlass_simulator::Pods;
 use windlass_store::{Event, Store};
 
 /// Templates of each kind.
@@ -37,14 +38,15 @@ const NAMESPACE: &str = "bench";
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     ConfigMaps,
-    Deployments,
+    /// To members that do this for a workload.
+    Deployments(Pods),
 }
 
 impl What {
     fn gvr(self) -> Gvr {
         match self {
             What::ConfigMaps => Gvr::new("", "v1", "configmaps"),
-            What::Deployments => Gvr::new("apps", "v1", "deployments"),
+            What::Deployments(_) => Gvr::new("apps", "v1", "deployments"),
         }
     }
 
@@ -55,7 +57,7 @@ impl What {
                 "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": NAMESPACE},
                 "data": {"k": "x".repeat(900)},
             }),
-            What::Deployments => json!({
+            What::Deployments(_) => json!({
                 "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": NAMESPACE},
                 "spec": {
                     "replicas": REPLICAS, "selector": {"matchLabels": {"app": name}},
@@ -68,7 +70,7 @@ impl What {
     fn policy(self) -> Value {
         let (version, kind) = match self {
             What::ConfigMaps => ("v1", "ConfigMap"),
-            What::Deployments => ("apps/v1", "Deployment"),
+            What::Deployments(_) => ("apps/v1", "Deployment"),
         };
         json!({
             "apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
@@ -127,12 +129,16 @@ fn stage(event: &Event, what: What) -> Option<&'static str> {
 
 pub(super) async fn run(what: What) -> anyhow::Result<Figures> {
     let folder = Folder::new("propagate")?;
-    let plane = Plane::start(options(MEMBERS, folder.path())).await?;
+    let mut options = options(MEMBERS, folder.path());
+    if let What::Deployments(pods) = what {
+        options.member.pods = pods;
+    }
+    let plane = Plane::start(options).await?;
     prepare(&plane, what).await?;
     let before = plane.meter.read();
     let control = plane.server.store().clone();
     let from = control.revision();
-    let begun = Instant::now();
+    let (begun, busy) = (Instant::now(), cpu_seconds());
 
     let stages: Arc<std::sync::Mutex<Stages>> = Arc::default();
     let (clock, watched) = (stages.clone(), control.clone());
@@ -174,7 +180,8 @@ pub(super) async fn run(what: What) -> anyhow::Result<Figures> {
     // Statuses and events of the last ones are still on their way.
     tokio::time::sleep(Duration::from_secs(1)).await;
     clock.abort();
-    let figures = figures(&plane, what, took, &before, &stages);
+    let busy = cpu_seconds() - busy;
+    let figures = figures(&plane, what, (took, busy), &before, &stages);
     plane.stop().await;
     Ok(figures)
 }
@@ -212,21 +219,44 @@ async fn create(plane: &Plane, what: What) -> anyhow::Result<()> {
     futures::future::join_all((0..CLIENTS).map(|_| client())).await.into_iter().collect()
 }
 
+/// How many objects of the bench's namespace all members hold together, by kind: what the simulator did.
+fn held(plane: &Plane, what: What) -> Vec<(&'static str, usize)> {
+    let kinds: &[(&str, &str)] = match what {
+        What::ConfigMaps => &[("", "configmaps")],
+        What::Deployments(_) => &[("apps", "deployments"), ("apps", "replicasets"), ("", "pods")],
+    };
+    let count = |group: &str, resource: &str| -> usize {
+        let servers = plane.members.iter().map(windlass_simulator::Member::server);
+        let prefixed = servers.filter_map(|server| {
+            let prefix = server.registry().get(group, "v1", resource)?.range(NAMESPACE);
+            Some(server.store().snapshot().range(&prefix, None).count())
+        });
+        prefixed.sum()
+    };
+    kinds.iter().map(|(group, resource)| (*resource, count(group, resource))).collect()
+}
+
 fn figures(
     plane: &Plane,
     what: What,
-    took: Duration,
+    (took, busy): (Duration, f64),
     before: &BTreeMap<crate::meter::Kind, u64>,
     stages: &std::sync::Mutex<Stages>,
 ) -> Figures {
     let (title, time, writes) = match what {
         What::ConfigMaps => ("ConfigMaps to 3 members, until each is in all", "5 s", "14"),
-        What::Deployments => {
+        What::Deployments(_) => {
             ("Deployments of 3 replicas to 3 members, until every template's status is right", "10 s", "22")
         }
     };
-    let mut figures = Figures::new(format!("propagate: {TEMPLATES} {title} (durable store, real pods)"));
+    let kept = match what {
+        What::ConfigMaps => "",
+        What::Deployments(Pods::Counted) => ", members that count pods and hold none",
+        What::Deployments(Pods::Real) => ", members with real ReplicaSets and Pods",
+    };
+    let mut figures = Figures::new(format!("propagate: {TEMPLATES} {title} (durable store{kept})"));
     figures.target("time", format!("{:.2} s", took.as_secs_f64()), time);
+    figures.add("CPU time of the process, all cores", format!("{busy:.2} s"));
     let mut total = 0;
     let mut refused = 0;
     let mut rows = Vec::new();
@@ -247,6 +277,9 @@ fn figures(
     figures.target("writes per template", each(total), writes);
     figures.target("refused writes", refused.to_string(), "none");
     figures.target("resident memory after it, members included", format!("{} MB", resident()), "300 MB");
+    for (kind, count) in held(plane, what) {
+        figures.add(format!("  {kind} that the members hold"), count.to_string());
+    }
     for (name, count) in rows {
         figures.add(format!("  {name}, per template"), each(count));
     }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use serde_json::Value;
+use windlass_object::handover::Handed;
 
 /// Objects of one informer that stay parsed after their last use: a few MB at most, and enough for
 /// the steps that follow one change.
@@ -12,8 +13,16 @@ const LATELY: usize = 128;
 
 /// An object at rest.
 pub(super) struct Held {
-    json: Box<[u8]>,
+    rest: Rest,
     parsed: Mutex<Weak<Value>>,
+}
+
+/// Where an object is read again.
+enum Rest {
+    /// In bytes of our own.
+    Json(Box<[u8]>),
+    /// At a server in this process, which keeps the bytes anyway.
+    Handed(Arc<dyn Handed>),
 }
 
 /// What was used lately.
@@ -31,11 +40,15 @@ impl Lately {
 }
 
 impl Held {
-    pub(super) fn new(object: &Arc<Value>, lately: &Lately) -> Arc<Self> {
+    /// Takes an object in; `handed` is where it comes from, if it lies there as it is kept here.
+    pub(super) fn new(object: &Arc<Value>, handed: Option<Arc<dyn Handed>>, lately: &Lately) -> Arc<Self> {
         lately.used(object);
-        // Writing a Value to memory cannot fail.
-        let json = serde_json::to_vec(object.as_ref()).unwrap_or_default().into_boxed_slice();
-        Arc::new(Self { json, parsed: Mutex::new(Arc::downgrade(object)) })
+        let rest = match handed {
+            Some(handed) => Rest::Handed(handed),
+            // Writing a Value to memory cannot fail.
+            None => Rest::Json(serde_json::to_vec(object.as_ref()).unwrap_or_default().into_boxed_slice()),
+        };
+        Arc::new(Self { rest, parsed: Mutex::new(Arc::downgrade(object)) })
     }
 
     /// The object, parsed if need be.
@@ -44,7 +57,10 @@ impl Held {
         if let Some(object) = parsed.upgrade() {
             return object;
         }
-        let object: Arc<Value> = Arc::new(serde_json::from_slice(&self.json).unwrap_or_default());
+        let object: Arc<Value> = Arc::new(match &self.rest {
+            Rest::Json(json) => serde_json::from_slice(json).unwrap_or_default(),
+            Rest::Handed(handed) => handed.slim(),
+        });
         *parsed = Arc::downgrade(&object);
         lately.used(&object);
         object
@@ -60,7 +76,7 @@ mod tests {
     fn an_object_is_the_same_after_it_was_forgotten() {
         let lately = Lately::default();
         let object = Arc::new(json!({"metadata": {"name": "a"}, "n": 1.5, "list": [null, true]}));
-        let held = Held::new(&object, &lately);
+        let held = Held::new(&object, None, &lately);
         assert!(Arc::ptr_eq(&held.get(&lately), &object), "still parsed");
         for _ in 0..LATELY {
             lately.used(&Arc::new(Value::Null));

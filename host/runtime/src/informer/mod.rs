@@ -3,6 +3,7 @@
 //! One manager per client. Handles of the same scope share one watch, which ends when the last of them is dropped.
 //! Objects come without `metadata.managedFields`, which nobody here reads and which is half of their size.
 
+mod feed;
 mod frames;
 mod handle;
 mod held;

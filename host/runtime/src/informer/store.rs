@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
+use windlass_object::handover::Handed;
 use windlass_object::meta::Meta;
 
 use super::held::{Held, Lately};
@@ -42,6 +43,9 @@ impl Change {
         }
     }
 }
+
+/// An object as it came, and where it lies in this process, if it does.
+pub(super) type Arrived = (Arc<Value>, Option<Arc<dyn Handed>>);
 
 type Callback = Box<dyn Fn(&Change) + Send + Sync>;
 type IndexFn = Box<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
@@ -164,10 +168,10 @@ impl Store {
     }
 
     /// Takes over one changed or new object.
-    pub(super) fn put(&self, object: Arc<Value>) {
+    pub(super) fn put(&self, (object, handed): Arrived) {
         let key = ObjectKey::of(&object);
         let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-        let old = self.write(|objects| objects.put(key.clone(), &object, &self.lately));
+        let old = self.write(|objects| objects.put(key.clone(), &object, handed, &self.lately));
         if old.as_ref().is_some_and(|old| same_version(old, &object)) {
             return;
         }
@@ -183,16 +187,16 @@ impl Store {
     }
 
     /// Takes over a whole list; what isn't in it is gone. The first time, this makes the copy synced.
-    pub(super) fn replace(&self, list: Vec<Arc<Value>>) {
+    pub(super) fn replace(&self, list: Vec<Arrived>) {
         let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         let initial = !*self.synced.borrow();
         let mut changes = Vec::new();
         self.write(|objects| {
             let mut gone: BTreeSet<ObjectKey> = objects.by_key.keys().cloned().collect();
-            for object in list {
+            for (object, handed) in list {
                 let key = ObjectKey::of(&object);
                 gone.remove(&key);
-                let old = objects.put(key.clone(), &object, &self.lately);
+                let old = objects.put(key.clone(), &object, handed, &self.lately);
                 if !old.as_ref().is_some_and(|old| same_version(old, &object)) {
                     changes.push(Change { key, old, new: Some(object), initial });
                 }
@@ -250,8 +254,15 @@ impl Listeners {
 }
 
 impl Objects {
-    fn put(&mut self, key: ObjectKey, object: &Arc<Value>, lately: &Lately) -> Option<Arc<Value>> {
-        let old = self.by_key.insert(key.clone(), Held::new(object, lately)).map(|held| held.get(lately));
+    fn put(
+        &mut self,
+        key: ObjectKey,
+        object: &Arc<Value>,
+        handed: Option<Arc<dyn Handed>>,
+        lately: &Lately,
+    ) -> Option<Arc<Value>> {
+        let held = Held::new(object, handed, lately);
+        let old = self.by_key.insert(key.clone(), held).map(|held| held.get(lately));
         for index in self.indexes.values_mut() {
             if let Some(old) = &old {
                 index.remove(&key, old);

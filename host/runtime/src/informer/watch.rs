@@ -7,7 +7,6 @@ use std::time::Duration;
 use http::{Request, StatusCode};
 use kube::Client;
 use kube::client::Body;
-use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -15,8 +14,8 @@ use windlass_object::meta::Meta;
 use windlass_object::path;
 
 use super::Scope;
-use super::frames::Lines;
-use super::store::Store;
+use super::feed::Feed;
+use super::store::{Arrived, Store};
 use crate::objects::{base, collection, escape};
 
 /// Seconds after which we ask the server to end a watch: what broke silently is noticed then at the latest.
@@ -32,13 +31,6 @@ const BRIEF: Duration = Duration::from_secs(1);
 const PAGE: u32 = 500;
 /// Marks the bookmark that ends a streamed list.
 const LIST_END: &str = "k8s.io/initial-events-end";
-
-#[derive(Deserialize)]
-struct Event {
-    #[serde(rename = "type")]
-    type_: String,
-    object: Value,
-}
 
 /// Why a watch ended.
 enum End {
@@ -137,8 +129,7 @@ async fn stream(
         Ok(response) => response,
         Err(error) => return End::Failed(error),
     };
-    let (parts, body) = response.into_parts();
-    match parts.status {
+    match response.status() {
         StatusCode::OK => {}
         StatusCode::GONE => return End::Expired,
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY
@@ -146,36 +137,34 @@ async fn stream(
         {
             return End::NoStreaming;
         }
-        status => return End::Failed(refusal(status, body).await),
+        status => return End::Failed(refusal(status, response.into_body()).await),
     }
-    let mut lines = Lines::new(body);
+    let mut feed = Feed::of(response);
     // Objects of the streamed list, until its end is marked.
     let mut listed = position.version.is_none().then(Vec::new);
     loop {
-        let line = match lines.next().await {
-            Ok(Some(line)) => line,
+        let mut event = match feed.next().await {
+            Ok(Some(event)) => event,
             Ok(None) if listed.is_some() => {
                 return End::Failed("the watch ended before its list was complete".into());
             }
             Ok(None) => return End::Closed,
             Err(error) => return End::Failed(error),
         };
-        let mut event: Event = match serde_json::from_slice(&line) {
-            Ok(event) => event,
-            Err(error) => return End::Failed(format!("a watch event can't be read: {error}")),
-        };
         let version = event.object.resource_version().to_owned();
-        match event.type_.as_str() {
+        match event.kind.as_str() {
             "ADDED" | "MODIFIED" => {
-                slim(&mut event.object, scope);
-                let object = Arc::new(event.object);
+                project(&mut event.object, scope);
+                // A part of an object is kept in bytes of our own, which are fewer.
+                let handed = event.handed.filter(|handed| scope.projection.is_none() && handed.rests());
+                let arrived = (Arc::new(event.object), handed);
                 match &mut listed {
-                    Some(listed) => listed.push(object),
-                    None => store.put(object),
+                    Some(listed) => listed.push(arrived),
+                    None => store.put(arrived),
                 }
             }
             "DELETED" => match &mut listed {
-                Some(listed) => listed.retain(|o| o.uid() != event.object.uid()),
+                Some(listed) => listed.retain(|(o, _)| o.uid() != event.object.uid()),
                 None => store.remove(&event.object),
             },
             "BOOKMARK" => {
@@ -199,7 +188,7 @@ async fn stream(
 }
 
 /// Lists by pages, for servers that don't stream lists.
-async fn list(client: &Client, scope: &Scope) -> Result<(Vec<Arc<Value>>, String), String> {
+async fn list(client: &Client, scope: &Scope) -> Result<(Vec<Arrived>, String), String> {
     let mut items = Vec::new();
     let mut token = String::new();
     loop {
@@ -224,8 +213,9 @@ async fn list(client: &Client, scope: &Scope) -> Result<(Vec<Arc<Value>>, String
                     map.entry("apiVersion").or_insert_with(|| api_version.clone().into());
                     map.entry("kind").or_insert_with(|| kind.clone().into());
                 }
-                slim(&mut item, scope);
-                items.push(Arc::new(item));
+                item.metadata_mut().remove("managedFields");
+                project(&mut item, scope);
+                items.push((Arc::new(item), None));
             }
         }
         token = path::str_at(&page, &["metadata", "continue"]).to_owned();
@@ -258,9 +248,8 @@ fn error_event(status: &Value) -> End {
     }
 }
 
-/// Takes off what nobody reads.
-fn slim(object: &mut Value, scope: &Scope) {
-    object.metadata_mut().remove("managedFields");
+/// Takes off what nobody reads of this scope.
+fn project(object: &mut Value, scope: &Scope) {
     if let Some(projection) = scope.projection {
         (projection.keep)(object);
     }

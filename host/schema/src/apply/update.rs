@@ -52,13 +52,12 @@ fn starting_point(live: Option<&Value>, given: Option<Value>, manager: &Manager)
         Some(Value::Array(entries)) => entries.clone(),
         _ => Vec::new(),
     };
+    let given = match given {
+        // Left as they are, as nearly always: taken over without a copy.
+        Some(Value::Array(entries)) if kept.and_then(Value::as_array) == Some(&entries) => return entries,
+        given => given,
+    };
     let Some(given) = given.filter(|_| manager.subresource.is_empty()) else { return from_live() };
-    if kept == Some(&given) {
-        return match given {
-            Value::Array(entries) => entries,
-            _ => Vec::new(),
-        };
-    }
     if is_reset(&given) {
         return Vec::new();
     }

@@ -1,5 +1,7 @@
 //! The bytes of the journal's records. Numbers are big-endian, so that the order of keys is the order of revisions.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use super::JournalError;
@@ -116,6 +118,76 @@ pub(super) fn event(record: &[u8]) -> Result<EventRecord<'_>, JournalError> {
     Ok(EventRecord { key, previous, put: flags & IS_PUT != 0, last })
 }
 
+/// What a batch did to one keyspace, as the log has it.
+#[derive(Debug, PartialEq)]
+pub(super) struct ChangesRecord<'a> {
+    pub(super) name: &'a str,
+    pub(super) counters: Keyspace,
+    pub(super) events: Vec<ChangeRecord<'a>>,
+}
+
+/// An event as the log has it: what it wrote, not what it found.
+#[derive(Debug, PartialEq)]
+pub(super) struct ChangeRecord<'a> {
+    pub(super) key: &'a str,
+    revision: u64,
+    flags: u8,
+    bytes: &'a [u8],
+}
+
+/// Appends what a batch did to one keyspace.
+pub(super) fn put_changes(out: &mut Vec<u8>, name: &str, counters: &Keyspace, events: &[Arc<Event>]) {
+    put_bytes(out, name.as_bytes());
+    out.extend(counters.id.to_be_bytes());
+    out.extend(counters.revision.to_be_bytes());
+    out.extend(counters.compacted.to_be_bytes());
+    out.extend((events.len() as u32).to_be_bytes());
+    for event in events {
+        let (flags, bytes) = match (&event.new, &event.last) {
+            (Some(entry), _) => (IS_PUT, entry.bytes().as_ref()),
+            (None, Some(last)) => (HAS_LAST, last.bytes().as_ref()),
+            (None, None) => (0, [].as_slice()),
+        };
+        out.extend(event.revision.to_be_bytes());
+        out.push(flags);
+        put_bytes(out, event.key.as_bytes());
+        put_bytes(out, bytes);
+    }
+}
+
+/// Everything that [`put_changes`] appended.
+pub(super) fn changes(record: &[u8]) -> Result<Vec<ChangesRecord<'_>>, JournalError> {
+    let mut reader = Reader { table: "log", rest: record };
+    let mut all = Vec::new();
+    while !reader.rest.is_empty() {
+        let name = reader.bytes()?;
+        let name = reader.text(name)?;
+        let counters = Keyspace { id: reader.u32()?, revision: reader.u64()?, compacted: reader.u64()? };
+        let mut events = Vec::new();
+        for _ in 0..reader.u32()? {
+            let (revision, flags, key) = (reader.u64()?, reader.u8()?, reader.bytes()?);
+            let key = reader.text(key)?;
+            events.push(ChangeRecord { key, revision, flags, bytes: reader.bytes()? });
+        }
+        all.push(ChangesRecord { name, counters, events });
+    }
+    Ok(all)
+}
+
+impl ChangeRecord<'_> {
+    /// The event, given what it found.
+    pub(super) fn event(&self, key: Arc<str>, previous: Option<Entry>) -> Result<Event, JournalError> {
+        let bytes = Bytes::copy_from_slice(self.bytes);
+        let created = previous.as_ref().map_or(self.revision, Entry::create_revision);
+        let entry = Entry::new(self.revision, created, bytes);
+        match previous {
+            previous if self.flags & IS_PUT != 0 => Ok(Event::put(self.revision, key, previous, entry)),
+            Some(previous) => Ok(Event::delete(self.revision, key, previous, entry)),
+            None => Err(JournalError::Corrupt { table: "log", reason: "a deletion lacks what it deleted" }),
+        }
+    }
+}
+
 /// A length, then so many bytes. Requests are limited to megabytes, so the length fits.
 fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend((bytes.len() as u32).to_be_bytes());
@@ -194,6 +266,31 @@ mod tests {
         put_event(&mut out, &Event::delete(6, "/k".into(), old.clone(), old));
         assert_eq!(event(&out).unwrap().last, None);
         assert!(event(out.get(..9).unwrap()).is_err() && keyspace(&[1, 2]).is_err());
+    }
+
+    #[test]
+    fn changes_round_trip() {
+        let old = Entry::new(3, 2, Bytes::from_static(b"old"));
+        let new = Entry::new(5, 2, Bytes::from_static(b"new"));
+        let last = Entry::new(6, 2, Bytes::from_static(b"last"));
+        let events = [
+            Arc::new(Event::put(5, "/k".into(), Some(old.clone()), new.clone())),
+            Arc::new(Event::delete(6, "/k".into(), new.clone(), last.clone())),
+        ];
+        let mut out = Vec::new();
+        let counters = |id| Keyspace { id, revision: 6, compacted: 1 };
+        put_changes(&mut out, "control", &counters(1), &events);
+        put_changes(&mut out, "member", &counters(2), &[]);
+        let read = changes(&out).unwrap();
+        assert_eq!(read.len(), 2);
+        assert_eq!((read[0].name, &read[0].counters), ("control", &counters(1)));
+        assert_eq!((read[1].name, &read[1].counters, read[1].events.len()), ("member", &counters(2), 0));
+        let put = read[0].events[0].event("/k".into(), Some(old)).unwrap();
+        assert_eq!(put.new, Some(new.clone()));
+        let delete = read[0].events[1].event("/k".into(), Some(new)).unwrap();
+        assert_eq!((delete.new, delete.last), (None, Some(last)));
+        assert!(read[0].events[1].event("/k".into(), None).is_err());
+        assert!(changes(out.get(..30).unwrap()).is_err());
     }
 
     #[test]

@@ -4,20 +4,60 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use redb::StorageBackend;
+use windlass_store::{Database, Options};
 
 /// Sector size of torn writes.
 const SECTOR: usize = 512;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Disk(Arc<Mutex<State>>);
+struct Disk {
+    state: Arc<Mutex<State>>,
+    /// Operations until everything fails.
+    fuse: Arc<Mutex<Option<u32>>>,
+}
+
+/// What a database lies on: two disks that are unplugged and fail together.
+#[derive(Clone, Debug)]
+pub(crate) struct Disks {
+    trees: Disk,
+    log: Disk,
+}
+
+impl Default for Disks {
+    fn default() -> Self {
+        let trees = Disk::default();
+        Self { log: Disk::default().beside(&trees), trees }
+    }
+}
+
+impl Disks {
+    /// The database on them.
+    pub(crate) fn open(&self, options: Options) -> Database {
+        Database::with_backends(self.trees.clone(), self.log.clone(), options).unwrap()
+    }
+
+    /// See [`Disk::unplug`].
+    pub(crate) fn unplug(&self, choice: u64) -> Disks {
+        let trees = self.trees.unplug(choice);
+        Self { log: self.log.unplug(choice.rotate_left(17)).beside(&trees), trees }
+    }
+
+    /// Makes everything fail after so many writes, resizes and syncs.
+    pub(crate) fn fail_after(&self, operations: u32) {
+        *self.trees.fuse.lock().unwrap() = Some(operations);
+    }
+
+    /// How often they were synced.
+    pub(crate) fn syncs(&self) -> u32 {
+        self.trees.syncs() + self.log.syncs()
+    }
+}
 
 #[derive(Debug, Default)]
 struct State {
     now: Vec<u8>,
     synced: Vec<u8>,
     pending: Vec<Pending>,
-    /// Operations until everything fails.
-    fuse: Option<u32>,
     syncs: u32,
 }
 
@@ -29,8 +69,8 @@ enum Pending {
 
 impl Disk {
     /// The disk after a power cut: `choice` decides, write by write, what of the unsynced part arrived.
-    pub(crate) fn unplug(&self, mut choice: u64) -> Disk {
-        let state = self.0.lock().unwrap();
+    fn unplug(&self, mut choice: u64) -> Disk {
+        let state = self.state.lock().unwrap();
         let mut image = state.synced.clone();
         for pending in &state.pending {
             choice = choice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -55,23 +95,23 @@ impl Disk {
             }
         }
         let state = State { now: image.clone(), synced: image, ..State::default() };
-        Disk(Arc::new(Mutex::new(state)))
+        Disk { state: Arc::new(Mutex::new(state)), fuse: Arc::default() }
     }
 
-    /// Makes everything fail after so many writes, resizes and syncs.
-    pub(crate) fn fail_after(&self, operations: u32) {
-        self.0.lock().unwrap().fuse = Some(operations);
+    /// The same disk, which fails together with another.
+    fn beside(self, other: &Disk) -> Disk {
+        Disk { fuse: other.fuse.clone(), ..self }
     }
 
     /// How often it was synced.
-    pub(crate) fn syncs(&self) -> u32 {
-        self.0.lock().unwrap().syncs
+    fn syncs(&self) -> u32 {
+        self.state.lock().unwrap().syncs
     }
 }
 
-impl State {
-    fn burn(&mut self) -> io::Result<()> {
-        match &mut self.fuse {
+impl Disk {
+    fn burn(&self) -> io::Result<()> {
+        match &mut *self.fuse.lock().unwrap() {
             None => Ok(()),
             Some(0) => Err(io::Error::other("unplugged")),
             Some(left) => {
@@ -84,11 +124,11 @@ impl State {
 
 impl StorageBackend for Disk {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.0.lock().unwrap().now.len() as u64)
+        Ok(self.state.lock().unwrap().now.len() as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let state = self.0.lock().unwrap();
+        let state = self.state.lock().unwrap();
         let offset = offset as usize;
         let data = state
             .now
@@ -99,16 +139,16 @@ impl StorageBackend for Disk {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        let mut state = self.0.lock().unwrap();
-        state.burn()?;
+        self.burn()?;
+        let mut state = self.state.lock().unwrap();
         state.now.resize(len as usize, 0);
         state.pending.push(Pending::Length(len as usize));
         Ok(())
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let mut state = self.0.lock().unwrap();
-        state.burn()?;
+        self.burn()?;
+        let mut state = self.state.lock().unwrap();
         let State { now, synced, pending, .. } = &mut *state;
         for done in pending.drain(..) {
             match done {
@@ -122,8 +162,8 @@ impl StorageBackend for Disk {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut state = self.0.lock().unwrap();
-        state.burn()?;
+        self.burn()?;
+        let mut state = self.state.lock().unwrap();
         let offset = offset as usize;
         state.now[offset..offset + data.len()].copy_from_slice(data);
         state.pending.push(Pending::Write(offset, data.to_vec()));
