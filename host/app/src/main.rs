@@ -1,6 +1,7 @@
 //! `windlass`: parses, sets up what a process has once, and calls one function.
 
 mod admission;
+mod alone;
 mod bench;
 mod cli;
 mod components;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         match cli.command {
             cli::Command::Up(args) => up::run(args).await,
             cli::Command::Join(args) => join::run(args).await,
+            cli::Command::Apiserver(args) => alone::run(args).await,
             cli::Command::Bench(args) => bench::run(args).await,
         }
     });
