@@ -12,6 +12,14 @@ use std::process::Command;
 /// Nodes of a cluster; kwok plays them.
 const NODES: usize = 2;
 
+/// Controllers that clean up and fill in, by kube-controller-manager's names.
+const HOUSEKEEPING: [&str; 4] = [
+    "namespace-controller",
+    "garbage-collector-controller",
+    "serviceaccount-controller",
+    "root-ca-certificate-publisher-controller",
+];
+
 /// A cluster; it ends when dropped.
 pub(crate) struct Cluster {
     name: String,
@@ -22,7 +30,7 @@ pub(crate) struct Cluster {
     // In the order in which they end: clients before servers.
     clients: Vec<Process>,
     api: Option<Process>,
-    _etcd: Process,
+    _etcd: Option<Process>,
 }
 
 impl Cluster {
@@ -33,12 +41,18 @@ impl Cluster {
         let [etcd, peer, api] = free_ports();
         let kubectl = Kubectl::new(&kubeconfig(&folder, pki, name, api));
         let flags = etcd_flags(&folder, etcd, peer);
-        let etcd_process = run(programs, "etcd", &flags, &folder);
+        let etcd_process = Some(run(programs, "etcd", &flags, &folder));
         let api_flags = apiserver_flags(pki, etcd, api);
         let (name, clients, api) = (name.to_owned(), Vec::new(), None);
         let mut cluster = Self { name, folder, kubectl, api_flags, clients, api, _etcd: etcd_process };
         cluster.start_api(programs);
         cluster
+    }
+
+    /// A server that somebody else has started.
+    pub(crate) fn around(name: &str, folder: &Path, kubectl: Kubectl, api: Process) -> Self {
+        let (name, folder, clients) = (name.to_owned(), folder.to_path_buf(), Vec::new());
+        Self { name, folder, kubectl, api_flags: Vec::new(), clients, api: Some(api), _etcd: None }
     }
 
     /// Once the server answers: controllers and nodes.
@@ -58,6 +72,15 @@ impl Cluster {
         for number in 1..=NODES {
             self.kubectl.apply(&node(&self.name, number));
         }
+    }
+
+    /// Once the server answers: only the controllers that every namespace and every owner relies on, no workload's.
+    pub(crate) fn keep_house(&mut self, programs: &Programs, pki: &Pki) {
+        self.wait();
+        let [manager] = free_ports();
+        let mut flags = manager_flags(&self.kubectl.kubeconfig, pki, manager);
+        flags.push(format!("--controllers={}", HOUSEKEEPING.join(",")));
+        self.clients.push(run(programs, "kube-controller-manager", &flags, &self.folder));
     }
 
     /// Ends its API server, as a crash would.
@@ -145,18 +168,22 @@ fn apiserver_flags(pki: &Pki, etcd: u16, port: u16) -> Vec<String> {
 
 fn manager_flags(kubeconfig: &Path, pki: &Pki, port: u16) -> Vec<String> {
     let file = |flag: &str, name: &str| format!("--{flag}={}", pki.path(name).display());
-    vec![
+    // Our own server fills in the Secrets of tokens, and keeps the key to itself.
+    let accounts =
+        pki.path("accounts.key").is_file().then(|| file("service-account-private-key-file", "accounts.key"));
+    let mut flags = vec![
         format!("--kubeconfig={}", kubeconfig.display()),
         format!("--secure-port={port}"),
         "--bind-address=127.0.0.1".into(),
         "--leader-elect=false".into(),
         "--use-service-account-credentials=true".into(),
         "--allocate-node-cidrs=false".into(),
-        file("service-account-private-key-file", "accounts.key"),
         file("root-ca-file", "ca.crt"),
         file("cluster-signing-cert-file", "ca.crt"),
         file("cluster-signing-key-file", "ca.key"),
-    ]
+    ];
+    flags.extend(accounts);
+    flags
 }
 
 fn scheduler_flags(kubeconfig: &Path, port: u16) -> Vec<String> {

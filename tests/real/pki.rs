@@ -32,6 +32,11 @@ impl Pki {
         pki
     }
 
+    /// What is in a folder already.
+    pub(crate) fn of(folder: &Path) -> Self {
+        Self { folder: folder.to_path_buf() }
+    }
+
     /// The path of a file: `ca.crt`, `server.key`, …
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)

@@ -34,6 +34,11 @@ impl Process {
         self.child.lock().unwrap().try_wait().unwrap().is_none()
     }
 
+    /// Waits until it ends by itself.
+    pub(crate) fn wait(&self) {
+        self.child.lock().unwrap().wait().unwrap();
+    }
+
     /// The end of its log.
     pub(crate) fn tail(&self) -> String {
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();

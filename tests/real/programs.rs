@@ -32,6 +32,20 @@ pub(crate) fn cache() -> PathBuf {
     std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from).join("windlass")
 }
 
+/// The binary under test: `$WINDLASS_BIN`, else a debug build.
+pub(crate) fn windlass() -> PathBuf {
+    let target =
+        || std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| cache().join("target"), PathBuf::from);
+    let built = || target().join("debug/windlass");
+    let path = std::env::var_os("WINDLASS_BIN").map_or_else(built, PathBuf::from);
+    assert!(
+        path.is_file(),
+        "{}: build it first (`cargo xtask test --real` does), or set WINDLASS_BIN",
+        path.display()
+    );
+    path
+}
+
 impl Programs {
     /// Takes them from `$WINDLASS_REAL_BIN` or the cache, else builds them there.
     pub(crate) fn ensure() -> Self {

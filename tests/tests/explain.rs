@@ -7,7 +7,6 @@
     reason = "a test stops at the first surprise; clippy exempts only the test functions themselves"
 )]
 
-#[allow(dead_code, reason = "only a part of it is needed here")]
 mod support;
 
 use std::process::{Command, Output};

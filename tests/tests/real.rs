@@ -11,6 +11,7 @@
 #![allow(clippy::print_stdout, reason = "the test takes minutes and tells what it is doing")]
 
 #[path = "../real/mod.rs"]
+#[allow(dead_code, reason = "each test program uses a part")]
 mod real;
 
 use real::cluster::Cluster;
@@ -83,23 +84,9 @@ fn the_sample_lives_in_real_clusters() {
     steps.step("the members' own garbage collection is done with the pods");
 }
 
-fn windlass() -> PathBuf {
-    let target = || {
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| programs::cache().join("target"), PathBuf::from)
-    };
-    let built = || target().join("debug/windlass");
-    let path = std::env::var_os("WINDLASS_BIN").map_or_else(built, PathBuf::from);
-    assert!(
-        path.is_file(),
-        "{}: build it first (`cargo xtask test --real` does), or set WINDLASS_BIN",
-        path.display()
-    );
-    path
-}
-
 fn control_plane(folder: &Path) -> (Process, Kubectl) {
     let kubeconfig = folder.join("windlass.kubeconfig");
-    let mut command = Command::new(windlass());
+    let mut command = Command::new(programs::windlass());
     command.args(["up", "--members", "0", "--data-dir"]).arg(folder.join("windlass"));
     command.arg("--kubeconfig").arg(&kubeconfig);
     let process = Process::start("windlass", command, folder);
@@ -109,7 +96,7 @@ fn control_plane(folder: &Path) -> (Process, Kubectl) {
 }
 
 fn join(control: &Kubectl, cluster: &Cluster) {
-    let output = Command::new(windlass())
+    let output = Command::new(programs::windlass())
         .args(["join", cluster.name(), "--cluster-provider", "kwok", "--cluster-region", "loopback"])
         .arg("--cluster-kubeconfig")
         .arg(&cluster.kubectl.kubeconfig)

@@ -23,6 +23,7 @@ pub(crate) async fn run(server: &Server, advertise: Option<SocketAddr>) -> Resul
         let slices = ("discovery.k8s.io", "v1", "endpointslices");
         rest.push(ensure(server, slices, "default", "kubernetes", slice(address)));
     }
+    rest.push(ensure(server, ("networking.k8s.io", "v1", "servicecidrs"), "", "kubernetes", range()));
     for (name, value, description) in [
         (
             "system-cluster-critical",
@@ -39,6 +40,18 @@ pub(crate) async fn run(server: &Server, advertise: Option<SocketAddr>) -> Resul
         rest.push(ensure(server, ("scheduling.k8s.io", "v1", "priorityclasses"), "", name, class));
     }
     try_join_all(rest).await.map(|_| ())
+}
+
+/// The range that cluster IPs come from.
+fn range() -> Value {
+    json!({
+        "metadata": {"name": "kubernetes"},
+        "spec": {"cidrs": [crate::services::RANGE]},
+        "status": {"conditions": [{
+            "type": "Ready", "status": "True", "reason": "", "lastTransitionTime": windlass_object::time::now(),
+            "message": "Kubernetes Service CIDR is ready",
+        }]},
+    })
 }
 
 fn service(advertise: Option<SocketAddr>) -> Value {

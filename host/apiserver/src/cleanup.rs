@@ -61,6 +61,10 @@ fn content(server: &Server, snapshot: &Snapshot, namespace: &str) -> Vec<Doomed>
     namespaced.flat_map(|resource| doomed(snapshot, resource, &resource.range(namespace))).collect()
 }
 
+fn is_pod(resource: &Resource) -> bool {
+    resource.builtin && resource.group.is_empty() && resource.kind == "Pod"
+}
+
 /// A namespace on its way out.
 pub(crate) async fn namespace(server: &Server, name: &str) -> Result<(), ApiError> {
     let namespaces = system::builtin(server, "", "v1", "namespaces")?;
@@ -72,7 +76,14 @@ pub(crate) async fn namespace(server: &Server, name: &str) -> Result<(), ApiErro
     if !object.is_deleting() || !ours {
         return Ok(());
     }
-    let swept = sweep(server, content(server, &snapshot, name)).await;
+    // What runs goes before what it reads.
+    let (pods, others): (Vec<_>, Vec<_>) =
+        content(server, &snapshot, name).into_iter().partition(|object| is_pod(&object.resource));
+    let mut swept = sweep(server, pods).await;
+    let pods = system::builtin(server, "", "v1", "pods")?;
+    if server.store().snapshot().range(&pods.range(name), None).next().is_none() {
+        swept = swept.and(sweep(server, others).await);
+    }
     let door = server.gates().namespaces.close(name).await;
     let snapshot = server.store().snapshot();
     let left = content(server, &snapshot, name);

@@ -109,12 +109,35 @@ pub(crate) async fn delete_collection(server: &Server, call: Call) -> Result<Out
     }))
 }
 
+/// A body that is something else than options would be taken for none.
+fn check_body(body: &Value) -> Result<(), ApiError> {
+    let kind = body.get("kind").and_then(Value::as_str).unwrap_or_default();
+    if !matches!(kind, "" | "DeleteOptions") {
+        let version = body.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+        let text = format!("no kind {kind:?} is registered for version {version:?} as options of a delete");
+        return Err(ApiError::bad_request(text));
+    }
+    match body.get("gracePeriodSeconds") {
+        None | Some(Value::Null) => Ok(()),
+        Some(seconds) if seconds.is_i64() => Ok(()),
+        Some(other) => Err(ApiError::bad_request(format!(
+            "gracePeriodSeconds of the DeleteOptions must be a number, got {other}"
+        ))),
+    }
+}
+
 impl Deletion {
     /// Reads the options of a call: the body's win over the query's.
     fn read(call: &Call) -> Result<Self, ApiError> {
         let body = call.body.clone().unwrap_or_default();
         let options = &call.options;
         let mut causes = Vec::new();
+        check_body(&body)?;
+        for value in body.get("dryRun").and_then(Value::as_array).into_iter().flatten() {
+            if value != "All" {
+                causes.push(Cause::not_supported("dryRun", &json!([value]), &["All"]));
+            }
+        }
         let policy =
             body.get("propagationPolicy").and_then(Value::as_str).or(options.propagation_policy.as_deref());
         let orphan = body.get("orphanDependents").and_then(Value::as_bool).or(options.orphan_dependents);

@@ -253,6 +253,12 @@ impl ApiError {
         Self::new(405, "MethodNotAllowed", message).about(target)
     }
 
+    /// 405, where the path has no such method.
+    pub fn no_such_method() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        Self::new(405, "MethodNotAllowed", message).about(Target::default())
+    }
+
     /// 406.
     pub fn not_acceptable(accepted: &[&str]) -> Self {
         Self::new(

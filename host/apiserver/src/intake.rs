@@ -2,7 +2,7 @@
 //! fields treated as asked, defaults filled in.
 
 use crate::crd;
-use crate::error::{ApiError, Cause};
+use crate::error::{ApiError, Cause, Target};
 use crate::handler::{Call, FieldValidation};
 use crate::registry::Resource;
 use serde_json::{Map, Value, json};
@@ -31,6 +31,11 @@ pub(crate) fn check_type(resource: &Resource, object: &mut Value) -> Result<(), 
             return Err(ApiError::bad_request(format!(
                 "{given} in version {version:?} cannot be handled as a {expected}: converting ({version}.{given}) to ({package}.{expected}): unknown conversion"
             )));
+        } else if given != expected && key == "kind" {
+            let cause = Cause::invalid("kind", &json!(given), &format!("must be {expected}"));
+            let name = map.get("metadata").and_then(|m| m.get("name")).and_then(Value::as_str);
+            let target = Target::new(&resource.group, given, name.unwrap_or_default());
+            return Err(ApiError::invalid(target, vec![cause]));
         } else if given != expected {
             let what = if key == "kind" { "kind" } else { "API version" };
             return Err(ApiError::bad_request(format!(
@@ -106,27 +111,32 @@ pub(crate) fn normalize_as(
             .for_each(warn);
         return Ok(());
     }
-    let dropped = structural::prune(resource.schema.view(), object);
-    if !dropped.is_empty() {
-        let texts: Vec<String> = dropped.iter().map(|path| structural::unknown_field(path)).collect();
-        match validation {
-            FieldValidation::Ignore => {}
-            FieldValidation::Warn => texts.into_iter().for_each(&mut warn),
-            FieldValidation::Strict => {
-                return Err(ApiError::bad_request(format!("strict decoding error: {}", texts.join(", "))));
-            }
-        }
-    }
-    structural::default(resource.schema.view(), object);
+    let mut texts = Vec::new();
     if let Some(view) = table().named("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
         && let Some(metadata) = object.get_mut("metadata")
     {
-        canonical::canonicalize(view, metadata, unknown).map_err(refuse)?.into_iter().for_each(warn);
+        let lenient = if unknown == Unknown::Error { Unknown::Warn } else { unknown };
+        let found = canonical::canonicalize(view, metadata, lenient).map_err(refuse)?;
+        texts.extend(found.iter().map(|text| text.replacen("field \"", "field \"metadata.", 1)));
         // Go leaves a time that was never set as null; here it is absent until it is set.
         if let Some(map) = metadata.as_object_mut() {
             map.retain(|_, value| !value.is_null());
         }
     }
+    let dropped = structural::prune(resource.schema.view(), object);
+    texts.extend(dropped.iter().map(|path| structural::unknown_field(path)));
+    match validation {
+        FieldValidation::Strict if !texts.is_empty() => {
+            let (version, kind) = (&resource.version, &resource.kind);
+            return Err(ApiError::bad_request(format!(
+                "{kind} in version {version:?} cannot be handled as a {kind}: strict decoding error: {}",
+                texts.join(", ")
+            )));
+        }
+        FieldValidation::Warn => texts.into_iter().for_each(&mut warn),
+        FieldValidation::Ignore | FieldValidation::Strict => {}
+    }
+    structural::default(resource.schema.view(), object);
     Ok(())
 }
 
@@ -147,7 +157,12 @@ pub(crate) fn validate(call: &Call, object: &Value, old: Option<&Value>) -> Resu
     } else {
         // Only built-in kinds insist on a finalizer's domain.
         let errors = validate::builtin(&gvk, object, old);
-        causes.extend(errors.iter().filter(|e| !e.detail.starts_with(SHORT_FINALIZER)).map(Cause::field));
+        let (short, errors): (Vec<_>, Vec<_>) =
+            errors.into_iter().partition(|error| error.detail.starts_with(SHORT_FINALIZER));
+        for error in short {
+            call.warnings.add(format!("metadata.finalizers: {}: {PREFER_DOMAIN}", error.value));
+        }
+        causes.extend(errors.iter().map(Cause::field));
         let errors = structural::validate(resource.schema.view(), object, old);
         causes.extend(errors.iter().map(Cause::field));
     }
@@ -157,6 +172,10 @@ pub(crate) fn validate(call: &Call, object: &Value, old: Option<&Value>) -> Resu
         Err(ApiError::invalid(resource.kind_target(object.name()), causes))
     }
 }
+
+/// What is said of such a finalizer of a custom resource.
+const PREFER_DOMAIN: &str =
+    "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers";
 
 /// How the complaint about a finalizer without domain begins.
 const SHORT_FINALIZER: &str = "name is neither a standard finalizer";

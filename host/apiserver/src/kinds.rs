@@ -40,7 +40,7 @@ pub(crate) fn on_create(
             path::set(object, &["status"], json!({"phase": "Active"}));
         }
         ("", "Service") => services::allocate(object, snapshot)?,
-        ("", "Pod") => pods::complete(server, call, object),
+        ("", "Pod") => pods::complete(server, call, object)?,
         ("", "PersistentVolumeClaim" | "PersistentVolume") => {
             path::set(object, &["status", "phase"], json!("Pending"));
         }
@@ -55,6 +55,14 @@ pub(crate) fn on_create(
     Ok(())
 }
 
+/// What belongs to whoever changes an object, though the server adds it.
+pub(crate) fn before_update(call: &Call, object: &mut Value) {
+    if call.resource.builtin && call.resource.kind == "Namespace" {
+        let name = object.name().to_owned();
+        object.set_label(NAMESPACE_LABEL, &name);
+    }
+}
+
 /// Completes a changed object.
 pub(crate) fn on_update(
     server: &Server,
@@ -67,21 +75,17 @@ pub(crate) fn on_update(
         return Ok(());
     }
     match (resource.group.as_str(), resource.kind.as_str()) {
-        ("", "Namespace") => {
-            let name = object.name().to_owned();
-            object.set_label(NAMESPACE_LABEL, &name);
-            if call.subresource != "finalize" {
-                match path::get(live, &["spec", "finalizers"]) {
-                    Some(list) => {
-                        path::set(object, &["spec", "finalizers"], list.clone());
-                    }
-                    None => {
-                        path::remove(object, &["spec", "finalizers"]);
-                    }
-                }
+        ("", "Namespace") if call.subresource != "finalize" => match path::get(live, &["spec", "finalizers"]) {
+            Some(list) => {
+                path::set(object, &["spec", "finalizers"], list.clone());
             }
+            None => {
+                path::remove(object, &["spec", "finalizers"]);
+            }
+        },
+        ("", "Service") if call.subresource.is_empty() => {
+            services::keep(live, object, &server.store().snapshot())?
         }
-        ("", "Service") if call.subresource.is_empty() => services::keep(live, object)?,
         ("apps", _) if call.subresource == "status" => {
             // Labels of workloads are not changed through their status.
             match live.get("metadata").and_then(|m| m.get("labels")) {

@@ -48,13 +48,14 @@ pub(crate) fn carry(old: &Value, new: &mut Value) {
     let old = old.get("metadata").and_then(Value::as_object).unwrap_or(&empty);
     let metadata = new.metadata_mut();
     metadata.remove("selfLink");
-    for field in ["generation", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+    for field in ["generation", "creationTimestamp", "deletionGracePeriodSeconds"] {
         match old.get(field) {
             Some(value) => metadata.insert(field.into(), value.clone()),
             None => metadata.remove(field),
         };
     }
-    for field in ["uid", "creationTimestamp", "name", "namespace"] {
+    // Another one than before is for validation to refuse.
+    for field in ["uid", "deletionTimestamp", "name", "namespace"] {
         let given = metadata.get(field).and_then(Value::as_str).unwrap_or_default();
         if given.is_empty() {
             match old.get(field) {
@@ -62,11 +63,6 @@ pub(crate) fn carry(old: &Value, new: &mut Value) {
                 None => metadata.remove(field),
             };
         }
-    }
-    if !metadata.contains_key("generateName")
-        && let Some(value) = old.get("generateName")
-    {
-        metadata.insert("generateName".into(), value.clone());
     }
 }
 

@@ -9,6 +9,7 @@ use crate::server::Server;
 use crate::write::{self, Changed, Made};
 use crate::{intake, scale};
 use serde_json::Value;
+use windlass_object::Gvk;
 use windlass_object::meta::Meta as _;
 use windlass_object::patch::{PatchError, apply_merge_patch, json_patched};
 use windlass_schema::apply::{self, ApplyError};
@@ -28,9 +29,9 @@ pub(crate) async fn patch(server: &Server, mut call: Call) -> Result<Outcome, Ap
     }
     let changed = write::change(server, &call, |live| {
         let mut new = patched(&call.resource, kind, live, &body)?;
-        intake::check_type(&call.resource, &mut new)?;
+        intake::check_type(&call.resource, &mut new).map_err(of_patch)?;
         intake::check_place(&call, &mut new)?;
-        intake::normalize(&call, &mut new)?;
+        intake::normalize(&call, &mut new).map_err(of_patch)?;
         Ok(Made::Update(new))
     })
     .await?;
@@ -79,6 +80,13 @@ pub(crate) fn patched(
     }
 }
 
+/// What a patch makes can't be read: the patch is invalid, though it is well formed.
+fn of_patch(error: ApiError) -> ApiError {
+    let text = format!(" \"\" is invalid: patch: Invalid value: {}", error.message);
+    let cause = Cause::new("FieldValueInvalid", "patch", format!("Invalid value: {}", error.message));
+    ApiError::new(422, "Invalid", text).about(Target::default()).cause(cause)
+}
+
 fn refused(error: PatchError) -> ApiError {
     match error {
         PatchError::NotAList(_) | PatchError::Malformed { .. } => ApiError::bad_request(error.to_string()),
@@ -91,18 +99,23 @@ fn refused(error: PatchError) -> ApiError {
 
 async fn apply(server: &Server, call: Call, mut applied: Value) -> Result<Outcome, ApiError> {
     let resource = call.resource.clone();
-    for (key, expected) in [("apiVersion", &resource.api_version), ("kind", &resource.kind)] {
-        if applied.get(key).and_then(Value::as_str).unwrap_or_default().is_empty() {
-            let text = format!("an applied object must say its {key}; expected {expected:?}");
-            return Err(ApiError::bad_request(text));
-        }
+    if applied.api_version() != resource.api_version || applied.kind() != resource.kind {
+        let given = Gvk::from_api_version(applied.api_version(), applied.kind());
+        let text = format!("invalid object type: {}/{}, Kind={}", given.group, given.version, given.kind);
+        return Err(ApiError::bad_request(text));
     }
     intake::check_type(&resource, &mut applied)?;
+    let placed = !applied.namespace().is_empty();
     intake::check_place(&call, &mut applied)?;
+    if !placed {
+        // It is told of as it was sent.
+        applied.metadata_mut().remove("namespace");
+    }
     let manager = write::manager(&call);
     for _ in 0..MAX_RETRIES {
         let changed = write::change(server, &call, |live| {
             let mut merged = merge(&call, Some(&live), &applied, &manager)?;
+            intake::check_place(&call, &mut merged)?;
             intake::normalize(&call, &mut merged)?;
             Ok(Made::Applied(merged))
         })
@@ -112,12 +125,14 @@ async fn apply(server: &Server, call: Call, mut applied: Value) -> Result<Outcom
         }
         if !applied.uid().is_empty() {
             let detail = format!(
-                "uid mismatch: the provided object specified uid {}, and no object exists",
+                "uid mismatch: the provided object specified uid {}, and no existing object was found",
                 applied.uid()
             );
             return Err(ApiError::conflict(resource.target(&call.name), &detail));
         }
-        let new = merge(&call, None, &applied, &manager)?;
+        let mut new = merge(&call, None, &applied, &manager)?;
+        intake::check_place(&call, &mut new)?;
+        new.metadata_mut().remove("resourceVersion");
         match create_object(server, &call, new, true).await {
             Err(error) if error.reason == "AlreadyExists" => {}
             made => return Ok(Outcome::Object { code: 201, object: made? }),

@@ -1,7 +1,7 @@
 //! Pods: what is filled in, what may change, binding to a node, eviction.
 
 use crate::delete::{self, Deletion};
-use crate::error::{ApiError, Cause};
+use crate::error::{ApiError, Cause, Target};
 use crate::handler::{Call, Outcome};
 use crate::registry::Resource;
 use crate::server::{Profile, Server};
@@ -17,12 +17,13 @@ use windlass_object::{LabelSelector, path};
 const TOLERATION_SECONDS: i64 = 300;
 
 /// Completes a new Pod.
-pub(crate) fn complete(server: &Server, _call: &Call, pod: &mut Value) {
+pub(crate) fn complete(server: &Server, call: &Call, pod: &mut Value) -> Result<(), ApiError> {
     if server.profile() == Profile::Member {
         if path::str_at(pod, &["spec", "serviceAccountName"]).is_empty() {
             path::set(pod, &["spec", "serviceAccountName"], json!("default"));
             path::set(pod, &["spec", "serviceAccount"], json!("default"));
         }
+        mount_token(server, call, pod);
         if path::get(pod, &["spec", "priority"]).is_none_or(Value::is_null) {
             path::set(pod, &["spec", "priority"], json!(0));
             path::set(pod, &["spec", "preemptionPolicy"], json!("PreemptLowerPriority"));
@@ -31,6 +32,73 @@ pub(crate) fn complete(server: &Server, _call: &Call, pod: &mut Value) {
     }
     let class = quality(pod);
     path::set(pod, &["status"], json!({"phase": "Pending", "qosClass": class}));
+    runtime_class(server, call, pod)
+}
+
+/// Where programs in pods look for their token.
+const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+/// How long such a token is good for, in seconds: an hour, and a few seconds by which it is known.
+const TOKEN_SECONDS: i64 = 3607;
+
+/// A volume with the account's token, unless the pod or its account wants none.
+fn mount_token(server: &Server, call: &Call, pod: &mut Value) {
+    let account = path::str_at(pod, &["spec", "serviceAccountName"]).to_owned();
+    let key = format!("/core/serviceaccounts/{}/{account}", call.namespace);
+    let snapshot = server.store().snapshot();
+    let wish = |object: &Value, at: &[&str]| path::get(object, at).and_then(Value::as_bool);
+    let of_account = || {
+        let account = snapshot.get(&key).map(|entry| entry.json_uncached());
+        account.and_then(|account| wish(&account, &["automountServiceAccountToken"]))
+    };
+    let wanted = wish(pod, &["spec", "automountServiceAccountToken"]).or_else(of_account).unwrap_or(true);
+    if !wanted {
+        return;
+    }
+    let name = crate::meta_rules::generate("kube-api-access-");
+    let mut mounted = false;
+    for part in ["initContainers", "containers"] {
+        for container in
+            path::get_mut(pod, &["spec", part]).and_then(Value::as_array_mut).into_iter().flatten()
+        {
+            let mut mounts = path::list_at(container, &["volumeMounts"]).to_vec();
+            if mounts.iter().any(|mount| path::str_at(mount, &["mountPath"]) == TOKEN_PATH) {
+                continue;
+            }
+            mounts.push(json!({"name": name, "readOnly": true, "mountPath": TOKEN_PATH}));
+            path::set(container, &["volumeMounts"], Value::Array(mounts));
+            mounted = true;
+        }
+    }
+    if mounted {
+        let mut volumes = path::list_at(pod, &["spec", "volumes"]).to_vec();
+        volumes.push(json!({"name": name, "projected": {"defaultMode": 420, "sources": [
+            {"serviceAccountToken": {"expirationSeconds": TOKEN_SECONDS, "path": "token"}},
+            {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+            {"downwardAPI": {"items": [{
+                "path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"},
+            }]}},
+        ]}}));
+        path::set(pod, &["spec", "volumes"], Value::Array(volumes));
+    }
+}
+
+/// The class of runtime that a pod names must be there; what it costs is added.
+fn runtime_class(server: &Server, call: &Call, pod: &mut Value) -> Result<(), ApiError> {
+    let name = path::str_at(pod, &["spec", "runtimeClassName"]).to_owned();
+    if name.is_empty() {
+        return Ok(());
+    }
+    let classes = system::builtin(server, "node.k8s.io", "v1", "runtimeclasses")?;
+    let snapshot = server.store().snapshot();
+    let Some(entry) = snapshot.get(&classes.key("", &name)) else {
+        let detail = format!("pod rejected: RuntimeClass {name:?} not found");
+        return Err(ApiError::forbidden(call.resource.target(pod.name()), &detail));
+    };
+    let class = entry.json_uncached();
+    if let Some(overhead) = path::get(&class, &["overhead", "podFixed"]) {
+        path::set(pod, &["spec", "overhead"], overhead.clone());
+    }
+    Ok(())
 }
 
 fn tolerate(pod: &mut Value) {
@@ -77,23 +145,22 @@ pub(crate) async fn bind(server: &Server, mut call: Call) -> Result<Outcome, Api
     let body = call.body.take().unwrap_or_default();
     let node = path::str_at(&body, &["target", "name"]).to_owned();
     if node.is_empty() {
-        let target = crate::error::Target::new("", "Binding", &call.name);
+        let target = Target::new("", "Binding", &call.name);
         return Err(ApiError::invalid(target, vec![Cause::required("target.name", "")]));
     }
     if call.name.is_empty() {
         call.name = body.name().to_owned();
     }
     call.resource = system::builtin(server, "", "v1", "pods")?;
-    let target = call.resource.target(&call.name);
     let changed = write::change(server, &call, |mut pod| {
         let present = path::str_at(&pod, &["spec", "nodeName"]);
         if !present.is_empty() {
             let detail = format!("pod {} is already assigned to node {present:?}", pod.name());
-            return Err(ApiError::conflict(target.clone(), &detail));
+            return Err(ApiError::conflict(Target::new("", "pods/binding", &call.name), &detail));
         }
         if pod.is_deleting() {
             let detail = format!("pod {} is being deleted, cannot be assigned to a host", pod.name());
-            return Err(ApiError::conflict(target.clone(), &detail));
+            return Err(ApiError::conflict(Target::new("", "pods/binding", &call.name), &detail));
         }
         pod.metadata_mut().remove("resourceVersion");
         path::set(&mut pod, &["spec", "nodeName"], json!(node));
@@ -112,6 +179,9 @@ pub(crate) async fn bind(server: &Server, mut call: Call) -> Result<Outcome, Api
 /// `pods/<name>/eviction`: a delete that disruption budgets may refuse.
 pub(crate) async fn evict(server: &Server, mut call: Call) -> Result<Outcome, ApiError> {
     let body = call.body.take().unwrap_or_default();
+    if !matches!(body.name(), name if name.is_empty() || name == call.name) {
+        return Err(ApiError::bad_request("name in URL does not match name in Eviction object"));
+    }
     call.subresource.clear();
     let key = call.resource.key(&call.namespace, &call.name);
     let snapshot = server.store().snapshot();
@@ -183,5 +253,5 @@ async fn spend(server: &Server, call: &Call, pod: &Value) -> Result<(), ApiError
 }
 
 fn success() -> Value {
-    json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"})
+    json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201})
 }

@@ -23,7 +23,7 @@ pub(crate) fn get(call: &Call, entry: &Entry) -> Result<Outcome, ApiError> {
 }
 
 pub(crate) async fn update(server: &Server, call: Call, body: Value) -> Result<Outcome, ApiError> {
-    check(&body)?;
+    check(&call, &body)?;
     let changed = write::change(server, &call, |mut new| {
         place(&call, &body, &mut new)?;
         if let Some(version) = body.get("metadata").and_then(|m| m.get("resourceVersion")) {
@@ -47,7 +47,7 @@ pub(crate) async fn patch(
     let changed = write::change(server, &call, |mut new| {
         let before = scale(&call.resource, &paths, &new);
         if kind == PatchType::Apply {
-            check(&body)?;
+            check(&call, &body)?;
             let mut applied = json!({
                 "apiVersion": call.resource.api_version, "kind": call.resource.kind,
                 "metadata": {"name": call.name, "namespace": call.namespace},
@@ -60,7 +60,7 @@ pub(crate) async fn patch(
             PatchType::Strategic => patched(&call.resource, PatchType::Merge, before.clone(), &body)?,
             _ => patched(&call.resource, kind, before.clone(), &body)?,
         };
-        check(&after)?;
+        check(&call, &after)?;
         if after.name() != before.name() {
             return Err(ApiError::bad_request("the name of a Scale cannot be changed"));
         }
@@ -81,7 +81,15 @@ fn paths(call: &Call) -> Result<&ScalePaths, ApiError> {
     call.resource.scale.as_ref().ok_or_else(ApiError::no_such_path)
 }
 
-fn check(scale: &Value) -> Result<(), ApiError> {
+fn check(call: &Call, scale: &Value) -> Result<(), ApiError> {
+    if !matches!(scale.name(), name if name.is_empty() || name == call.name) {
+        let text = format!(
+            "the name of the object ({}) does not match the name on the URL ({})",
+            scale.name(),
+            call.name
+        );
+        return Err(ApiError::bad_request(text));
+    }
     let kind = (scale.api_version(), scale.kind());
     if kind != ("autoscaling/v1", "Scale") && kind != ("", "") {
         let text = format!("expected an autoscaling/v1 Scale, got {} {}", scale.api_version(), scale.kind());

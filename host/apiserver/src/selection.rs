@@ -80,6 +80,14 @@ fn unknown(resource: &Resource, field: &str) -> String {
 
 /// The text of a field as Kubernetes compares it: absent booleans are `false`, absent numbers `0`.
 fn text_at<'a>(object: &'a Value, path: &[String]) -> Cow<'a, str> {
+    // An Event names its source in one of two fields, by the version it was written in.
+    if let [source, component] = path
+        && (source.as_str(), component.as_str()) == ("source", "component")
+    {
+        let old = object.get("source").and_then(|source| source.get("component")).and_then(Value::as_str);
+        let new = object.get("reportingComponent").and_then(Value::as_str);
+        return Cow::Borrowed(old.filter(|text| !text.is_empty()).or(new).unwrap_or_default());
+    }
     match path.iter().try_fold(object, |at, key| at.get(key)) {
         Some(Value::String(text)) => Cow::Borrowed(text),
         Some(Value::Null) | None => match path.last().map(String::as_str) {

@@ -8,6 +8,8 @@ use windlass_object::meta::Meta as _;
 use windlass_object::path;
 use windlass_store::Snapshot;
 
+/// The range of cluster IPs, as people write it.
+pub(crate) const RANGE: &str = "10.96.0.0/12";
 /// The first address of the range of cluster IPs, 10.96.0.0/12; `.1` is `default/kubernetes`.
 const FIRST: u32 = u32::from_be_bytes([10, 96, 0, 0]);
 /// How many addresses the range has.
@@ -22,19 +24,72 @@ const PREFIX: &str = "/core/services/";
 /// Gives a new Service its addresses.
 pub(crate) fn allocate(service: &mut Value, snapshot: &Snapshot) -> Result<(), ApiError> {
     path::set(service, &["status"], json!({"loadBalancer": {}}));
-    addresses(service, snapshot)
+    addresses(service, None, snapshot)
+}
+
+/// Takes away what the new type has no use for and the writer only carried along from the old one.
+fn drop_unused(live: &Value, service: &mut Value) {
+    let kind = |service: &Value| path::str_at(service, &["spec", "type"]).to_owned();
+    let (before, after) = (kind(live), kind(service));
+    let open = |kind: &str| matches!(kind, "NodePort" | "LoadBalancer");
+    if open(&before) && !open(&after) {
+        let numbers = |service: &Value| -> Vec<i64> {
+            let ports = path::list_at(service, &["spec", "ports"]).iter();
+            ports.map(|port| port.get("nodePort").and_then(Value::as_i64).unwrap_or_default()).collect()
+        };
+        let old = numbers(live);
+        if numbers(service).iter().all(|number| old.contains(number))
+            && let Some(Value::Array(ports)) = path::get_mut(service, &["spec", "ports"])
+        {
+            ports.iter_mut().filter_map(Value::as_object_mut).for_each(|port| {
+                port.remove("nodePort");
+            });
+        }
+        drop_same(live, service, &["externalTrafficPolicy", "healthCheckNodePort"]);
+    }
+    if before == "LoadBalancer" && after != "LoadBalancer" {
+        drop_same(
+            live,
+            service,
+            &["allocateLoadBalancerNodePorts", "loadBalancerClass", "healthCheckNodePort"],
+        );
+    }
+    if before != "ExternalName" && after == "ExternalName" {
+        drop_same(
+            live,
+            service,
+            &["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"],
+        );
+    }
+}
+
+fn drop_same(live: &Value, service: &mut Value, fields: &[&str]) {
+    for field in fields {
+        if path::get(live, &["spec", field]) == path::get(service, &["spec", field]) {
+            path::remove(service, &["spec", field]);
+        }
+    }
 }
 
 /// Carries the addresses of the live Service over to the new one.
-pub(crate) fn keep(live: &Value, service: &mut Value) -> Result<(), ApiError> {
+pub(crate) fn keep(live: &Value, service: &mut Value, snapshot: &Snapshot) -> Result<(), ApiError> {
+    drop_unused(live, service);
     let external = |service: &Value| path::str_at(service, &["spec", "type"]) == "ExternalName";
-    if external(service) || external(live) {
-        if external(service) {
-            for field in ["clusterIP", "clusterIPs"] {
-                path::remove(service, &["spec", field]);
-            }
-        }
+    if external(service) {
         return Ok(());
+    }
+    // Who names another first address and carries the old list along means the first.
+    let field =
+        |service: &Value, name: &str| path::get(service, &["spec", name]).cloned().unwrap_or_default();
+    if field(service, "clusterIP") != field(live, "clusterIP")
+        && field(service, "clusterIPs") == field(live, "clusterIPs")
+        && !path::str_at(service, &["spec", "clusterIP"]).is_empty()
+    {
+        let first = field(service, "clusterIP");
+        path::set(service, &["spec", "clusterIPs"], json!([first]));
+    }
+    if external(live) {
+        return addresses(service, None, snapshot);
     }
     for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort"] {
         let absent = path::get(service, &["spec", field]).is_none_or(|v| v.is_null() || v == "");
@@ -45,6 +100,12 @@ pub(crate) fn keep(live: &Value, service: &mut Value) -> Result<(), ApiError> {
     if !wants_ports(service) {
         return Ok(());
     }
+    keep_ports(live, service);
+    addresses(service, Some(live), snapshot)
+}
+
+/// Ports that stay keep their node ports.
+fn keep_ports(live: &Value, service: &mut Value) {
     let kept = path::list_at(live, &["spec", "ports"]).to_vec();
     if let Some(Value::Array(ports)) = path::get_mut(service, &["spec", "ports"]) {
         for port in ports {
@@ -59,7 +120,39 @@ pub(crate) fn keep(live: &Value, service: &mut Value) -> Result<(), ApiError> {
             }
         }
     }
-    Ok(())
+}
+
+/// One family unless the object says more; this server has no second one. Who has neither address nor selector is
+/// somebody else's to reach, and may be of both.
+fn families(service: &mut Value) {
+    let headless = path::str_at(service, &["spec", "clusterIP"]) == "None";
+    let selects =
+        path::get(service, &["spec", "selector"]).and_then(Value::as_object).is_some_and(|s| !s.is_empty());
+    let absent = |service: &Value, field| path::get(service, &["spec", field]).is_none_or(Value::is_null);
+    let dual = headless && !selects && absent(service, "ipFamilies") && absent(service, "ipFamilyPolicy");
+    let (families, policy) =
+        if dual { (json!(["IPv4", "IPv6"]), "RequireDualStack") } else { (json!(["IPv4"]), "SingleStack") };
+    for (field, value) in [("ipFamilies", families), ("ipFamilyPolicy", json!(policy))] {
+        if absent(service, field) {
+            path::set(service, &["spec", field], value);
+        }
+    }
+}
+
+/// A load balancer that sends traffic only to nodes with endpoints asks them at a port of their own.
+fn health_check_port(service: &mut Value, live: Option<&Value>, seed: u32, taken: &mut HashSet<u32>) {
+    let needs = path::str_at(service, &["spec", "type"]) == "LoadBalancer"
+        && path::str_at(service, &["spec", "externalTrafficPolicy"]) == "Local";
+    let has = path::i64_at(service, &["spec", "healthCheckNodePort"]).unwrap_or_default() != 0;
+    if !needs || has || live.is_some_and(|live| path::get(live, &["spec", "healthCheckNodePort"]).is_some()) {
+        return;
+    }
+    let free =
+        (0..PORTS).map(|step| FIRST_PORT + seed.wrapping_add(step) % PORTS).find(|p| !taken.contains(p));
+    if let Some(port) = free {
+        taken.insert(port);
+        path::set(service, &["spec", "healthCheckNodePort"], json!(port));
+    }
 }
 
 fn wants_ports(service: &Value) -> bool {
@@ -73,7 +166,8 @@ fn wants_ports(service: &Value) -> bool {
     }
 }
 
-fn addresses(service: &mut Value, snapshot: &Snapshot) -> Result<(), ApiError> {
+/// Gives what is missing. An address that `live` has is the Service's own; another one is for validation to refuse.
+fn addresses(service: &mut Value, live: Option<&Value>, snapshot: &Snapshot) -> Result<(), ApiError> {
     if path::str_at(service, &["spec", "type"]) == "ExternalName" {
         return Ok(());
     }
@@ -107,7 +201,7 @@ fn addresses(service: &mut Value, snapshot: &Snapshot) -> Result<(), ApiError> {
             .find(|ip| !ips.contains(ip));
         let ip = free.ok_or_else(|| ApiError::internal("failed to allocate IP: range is full"))?;
         path::set(service, &["spec", "clusterIP"], json!(ip));
-    } else if asked != "None" && ips.contains(&asked) {
+    } else if live.is_none() && asked != "None" && ips.contains(&asked) {
         let cause = Cause::invalid(
             "spec.clusterIPs",
             &json!([asked]),
@@ -117,12 +211,8 @@ fn addresses(service: &mut Value, snapshot: &Snapshot) -> Result<(), ApiError> {
     }
     let ip = path::str_at(service, &["spec", "clusterIP"]).to_owned();
     path::set(service, &["spec", "clusterIPs"], json!([ip]));
-    for (field, value) in [("ipFamilies", json!(["IPv4"])), ("ipFamilyPolicy", json!("SingleStack"))] {
-        let absent = path::get(service, &["spec", field]).is_none_or(Value::is_null);
-        if absent {
-            path::set(service, &["spec", field], value);
-        }
-    }
+    families(service);
+    health_check_port(service, live, seed, &mut ports);
     if needs_ports && let Some(Value::Array(list)) = path::get_mut(service, &["spec", "ports"]) {
         for port in list {
             if port.get("nodePort").and_then(Value::as_i64).unwrap_or_default() != 0 {

@@ -23,6 +23,7 @@ pub struct Facts {
 const GENERATION: &[&str] = &[
     "Pod",
     "ReplicationController",
+    "PodTemplate",
     "Deployment",
     "StatefulSet",
     "DaemonSet",
@@ -69,6 +70,7 @@ const CONDITIONAL: &[&str] = &[
 const CREATED_ON_UPDATE: &[&str] = &[
     "Endpoints",
     "Event",
+    "Service",
     "LimitRange",
     "Lease",
     "Role",
@@ -102,7 +104,7 @@ impl Facts {
             unconditional_update: !CONDITIONAL.contains(&kind),
             create_on_update: CREATED_ON_UPDATE.contains(&kind),
             returns_deleted: RETURNED.contains(&kind),
-            orphans_by_default: kind == "ReplicationController",
+            orphans_by_default: matches!(kind, "ReplicationController" | "Job"),
         }
     }
 

@@ -85,13 +85,17 @@ pub(crate) async fn change(
         check_uid(call, &live, &new)?;
         settle(call, &live, &mut new);
         meta_rules::carry(&live, &mut new);
+        kinds::before_update(call, &mut new);
         // Before what the server adds: nobody owns that.
-        if !applied {
+        if !applied && call.subresource != "binding" {
             apply::update(resource.schema.view(), Some(live.as_ref()), &mut new, &manager(call));
         }
         kinds::on_update(server, call, &live, &mut new)?;
         new = admitted(server, call, new, &live)?;
-        bump(resource, &live, &mut new);
+        // Where a pod runs is no wish of its author's.
+        if call.subresource != "binding" {
+            bump(resource, &live, &mut new);
+        }
         if meta_rules::same(&live, &new) {
             return Ok(Changed::Kept(present::present(resource, entry)));
         }
@@ -149,7 +153,8 @@ fn check_revision(call: &Call, revision: u64, new: &mut Value) -> Result<bool, A
 }
 
 fn check_uid(call: &Call, live: &Value, new: &Value) -> Result<(), ApiError> {
-    if new.uid().is_empty() || new.uid() == live.uid() {
+    // A patch with another uid is refused by validation; only a whole object claims to be that of before.
+    if new.uid().is_empty() || new.uid() == live.uid() || call.patch.is_some() {
         return Ok(());
     }
     let detail = format!(

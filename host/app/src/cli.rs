@@ -59,6 +59,10 @@ pub(crate) enum Command {
     ///   windlass explain -f clusters.yaml -f binding.yaml
     #[command(verbatim_doc_comment)]
     Explain(Explain),
+    /// Run one Kubernetes API server by itself: no controllers of ours, no members.
+    ///
+    /// For tests of programs that speak to Kubernetes, and for controllers that are run beside it.
+    Apiserver(Apiserver),
     /// Measure this binary on this machine.
     Bench(Bench),
     /// Run conformance vectors through the components of this binary.
@@ -169,6 +173,35 @@ pub(crate) struct Join {
     /// Its zones, separated by commas.
     #[arg(long, value_delimiter = ',')]
     pub(crate) cluster_zones: Vec<String>,
+}
+
+/// Arguments of `windlass apiserver`.
+#[derive(Debug, Args)]
+pub(crate) struct Apiserver {
+    /// What kind of cluster it looks like.
+    #[arg(long, value_enum, default_value_t = Serves::Member)]
+    pub(crate) profile: Serves,
+    /// Keep everything in this folder, certificates and keys too (`pki`) [default: in memory].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Where the API is served (TLS). Port 0 takes any free one.
+    #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
+    pub(crate) listen: SocketAddr,
+    /// Where to write the kubeconfig [default: apiserver.kubeconfig in the data folder, else in the temporary folder].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// What is printed to standard output.
+    #[arg(long, value_enum, default_value_t = Output::Table)]
+    pub(crate) output: Output,
+}
+
+/// The two kinds of cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Serves {
+    /// A control plane's: namespaces stay empty.
+    Control,
+    /// A workload cluster's: each namespace has a default service account and the root certificates.
+    Member,
 }
 
 /// Arguments of `windlass conformance`.

@@ -1,6 +1,7 @@
 //! `windlass`: parses, sets up what a process has once, and calls one function.
 
 mod admission;
+mod alone;
 mod bench;
 mod cli;
 mod components;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
             cli::Command::Up(args) => up::run(args).await,
             cli::Command::Join(args) => join::run(args).await,
             cli::Command::Explain(args) => explain::run(args).await,
+            cli::Command::Apiserver(args) => alone::run(args).await,
             cli::Command::Bench(args) => bench::run(args).await,
             cli::Command::Conformance(args) => conformance::run(&args),
         }

@@ -204,7 +204,8 @@ impl ServerBase<'_> {
     }
 }
 
-fn open(folder: Option<&Path>) -> anyhow::Result<(Database, Authority, Arc<dyn TokenIssuer>)> {
+/// The store, the authority and the signer of tokens that a folder holds; new ones in memory without.
+pub(crate) fn open(folder: Option<&Path>) -> anyhow::Result<(Database, Authority, Arc<dyn TokenIssuer>)> {
     let Some(folder) = folder else {
         let database = Database::memory(StoreOptions::default());
         return Ok((database, Authority::generate()?, Arc::new(Es256::generate()?)));

@@ -20,7 +20,14 @@ const ADDED: &[(&str, &[&str])] = &[
     ("DaemonSet", &["/metadata/annotations"]),
     (
         "Service",
-        &["/spec/clusterIP", "/spec/clusterIPs", "/spec/ports/0/nodePort", "/spec/healthCheckNodePort"],
+        &[
+            "/spec/clusterIP",
+            "/spec/clusterIPs",
+            "/spec/ipFamilies",
+            "/spec/ipFamilyPolicy",
+            "/spec/ports/0/nodePort",
+            "/spec/healthCheckNodePort",
+        ],
     ),
     ("Job", &["/spec/selector", "/spec/template/metadata", "/metadata/labels"]),
     ("CustomResourceDefinition", &["/status"]),

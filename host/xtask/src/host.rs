@@ -74,8 +74,8 @@ pub(crate) fn up(args: &[String]) -> Result<()> {
     if status.success() { Ok(()) } else { bail!("windlass up ended with {status}") }
 }
 
-/// The test command of the README.
-pub(crate) fn test(real: bool) -> Result<()> {
+/// The test command of the README. `real` adds real clusters; `full` those, too, and all else that needs Go.
+pub(crate) fn test(real: bool, full: bool) -> Result<()> {
     let mut stages = Stages::default();
     stages.run("format", check::formatting);
     stages.run("layers of crates", check::layers);
@@ -106,7 +106,12 @@ pub(crate) fn test(real: bool) -> Result<()> {
     } else {
         println!("  the tests need what failed above; they were not run");
     }
-    if real && ready {
+    if full && ready {
+        let run = |test: &str| run(&["--test", test, "--", "--ignored", "--nocapture"]);
+        stages.run("kube-apiserver answers as recorded", || run("oracle"));
+        stages.run("Kubernetes' own specs", || run("kubernetes"));
+    }
+    if (real || full) && ready {
         stages.run("real clusters", || run(&["--test", "real", "--", "--ignored", "--nocapture"]));
     }
     stages.finish()

@@ -42,6 +42,9 @@ enum Command {
         /// Also join real clusters (builds Kubernetes from Go modules: minutes).
         #[arg(long)]
         real: bool,
+        /// Everything that needs Go or long waits: real clusters, kube-apiserver beside ours, Kubernetes' own specs.
+        #[arg(long)]
+        full: bool,
     },
     /// Measure the hot paths (release): propagate, store, schedule, interpret, override, start.
     Bench {
@@ -77,7 +80,7 @@ fn run() -> anyhow::Result<()> {
             host::components(if release { host::Profile::Release } else { host::Profile::Dev })
         }
         Command::Up { args } => host::up(&args),
-        Command::Test { real } => host::test(real),
+        Command::Test { real, full } => host::test(real, full),
         Command::Bench { names } => host::bench(&names),
         Command::Conformance { folder, show } => host::conformance(folder, show),
         Command::Check => check::all(),

@@ -11,7 +11,7 @@ use windlass_object::meta::Meta as _;
 use windlass_object::path;
 use windlass_schema::structural;
 
-const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const CHANGE: &[&str] = &["get", "patch", "update"];
 
 /// All served versions.

@@ -82,7 +82,37 @@ fn yaml(bytes: &[u8]) -> Result<Decoded, ApiError> {
         Node::root(&notes).deserialize(reader)
     })
     .map_err(|error| bad(&error))?;
-    Ok(Decoded { value, repeated: notes.0.into_inner() })
+    let mut repeated = notes.0.into_inner();
+    // Who writes YAML looks for lines.
+    if !repeated.is_empty() {
+        let told = repeated_lines(text);
+        if !told.is_empty() {
+            repeated = vec![format!("yaml: unmarshal errors:\n{}", told.join("\n"))];
+        }
+    }
+    Ok(Decoded { value, repeated })
+}
+
+/// Keys of block mappings that stand twice in the same mapping, with the line of the second.
+fn repeated_lines(text: &str) -> Vec<String> {
+    let mut seen: Vec<(usize, &str)> = Vec::new();
+    let mut told = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let item = line.trim_start().starts_with("- ");
+        let content = line.trim_start().trim_start_matches("- ");
+        let indent = line.len() - content.len();
+        if content.is_empty() || content.starts_with('#') {
+            continue;
+        }
+        // A line further left ends mappings; a new list item begins one.
+        seen.retain(|(at, _)| *at < indent || (*at == indent && !item));
+        let Some((key, _)) = content.split_once(':') else { continue };
+        if seen.contains(&(indent, key)) && told.len() < MAX_REPORTED {
+            told.push(format!("  line {}: key {key:?} already set in map", number + 1));
+        }
+        seen.push((indent, key));
+    }
+    told
 }
 
 fn protobuf(bytes: &[u8]) -> Result<Decoded, ApiError> {
@@ -259,7 +289,7 @@ mod tests {
             decoded.value,
             json!({"a": 1, "b": [{"c": true}], "d": "x", "e": null, "f": 1.5, "8080": "port"})
         );
-        assert_eq!(decoded.repeated, [r#"duplicate field "b[0].c""#]);
+        assert_eq!(decoded.repeated, ["yaml: unmarshal errors:\n  line 4: key \"c\" already set in map"]);
         assert_eq!(decode_apply(b" {\"a\": [1]}").unwrap().value, json!({"a": [1]}));
         assert_eq!(decode_apply(b"{a: [1]}").unwrap().value, json!({"a": [1]}));
     }

@@ -9,11 +9,12 @@ use serde_json::Value;
 use super::answer::{self, Form};
 use super::decode::{self, Decoded};
 use super::info::{Address, Verb, query_pairs, truthy};
-use super::negotiate::{self, Encoding};
+use super::negotiate::{self, Encoding, Shape};
 use super::{options, review, token};
 use crate::error::ApiError;
 use crate::handler::{self, Call, FieldValidation, Outcome, PatchType, Warnings};
 use crate::identity::Identity;
+use crate::intake;
 use crate::registry::Resource;
 use crate::server::Server;
 use windlass_schema::columns::Include;
@@ -55,7 +56,7 @@ async fn serve(server: &Server, incoming: Incoming, warnings: &Warnings) -> Resu
         .get(&address.group, &address.version, &address.resource)
         .ok_or_else(ApiError::no_such_path)?;
     check_place(&resource, verb, &address)?;
-    let options = options::parse(parts.uri.query())?;
+    let options = options::parse(parts.uri.query(), verb)?;
     let form = form(&parts, verb == Verb::Watch, outside)?;
     if let Some(text) = &resource.deprecation {
         warnings.add(text.as_str());
@@ -76,6 +77,10 @@ async fn serve(server: &Server, incoming: Incoming, warnings: &Warnings) -> Resu
         }
     };
     if verb == Verb::Create && review::is_review(&resource) {
+        // There is no object behind it whose columns could be shown.
+        if form.shape != Shape::default() {
+            return Err(ApiError::not_acceptable(&["application/json", "application/yaml"]));
+        }
         let body = body.ok_or_else(|| ApiError::bad_request("a review needs a body"))?;
         let answered = review::answer(server, &resource, &address, identity, body).await?;
         return Ok(answer::document(201, &answered, Form { shape: Default::default(), ..form }));
@@ -121,7 +126,7 @@ fn check_place(resource: &Resource, verb: Verb, address: &Address) -> Result<(),
     }
     let needs_namespace = !address.name.is_empty() || !matches!(verb, Verb::List | Verb::Watch);
     let whole_cluster = resource.namespaced && address.namespace.is_empty();
-    let not_allowed = || ApiError::method_not_allowed(resource.target(&address.name), verb.as_str());
+    let not_allowed = ApiError::no_such_method;
     if whole_cluster && needs_namespace {
         return Err(if address.name.is_empty() { not_allowed() } else { ApiError::no_such_path() });
     }
@@ -221,10 +226,19 @@ fn check_repeated(
         FieldValidation::Strict => {
             let text = |key: &str| decoded.value.get(key).and_then(Value::as_str);
             let kind = text("kind").unwrap_or(&resource.kind);
+            let repeated = decoded.repeated.join(", ");
+            // Both kinds of fault are told of together.
+            let trial = intake::normalize_as(resource, &mut decoded.value.clone(), validation, |_| {});
+            if verb != Verb::Patch
+                && let Err(mut unknown) = trial
+                && unknown.message.contains("strict decoding error: ")
+            {
+                unknown.message.push_str(&format!(", {repeated}"));
+                return Err(unknown);
+            }
             Err(ApiError::bad_request(format!(
-                "{kind} in version {:?} cannot be handled as a {kind}: strict decoding error: {}",
+                "{kind} in version {:?} cannot be handled as a {kind}: strict decoding error: {repeated}",
                 resource.version,
-                decoded.repeated.join(", ")
             )))
         }
     }

@@ -191,13 +191,21 @@ fn conflicts(entries: &[Entry], delta: &Delta, allowed: &FieldSet) -> Vec<Confli
     let mut found = Vec::new();
     for entry in entries {
         let fields = entry.fields.intersection(&delta.changed).difference(allowed);
-        for path in fields.paths() {
+        let mut paths = fields.paths();
+        paths.sort_by_cached_key(|path| members_first(path));
+        for path in paths {
             let field = path.iter().map(Element::to_string).collect();
             found.push(Conflict { owner: owner(entry), field });
         }
     }
     found.sort_by(|a, b| a.owner.cmp(&b.owner));
     found
+}
+
+/// The order in which Kubernetes tells of fields: of each level its own members before what is below others.
+fn members_first(path: &[Element]) -> Vec<(bool, Element)> {
+    let last = path.len().saturating_sub(1);
+    path.iter().enumerate().map(|(at, element)| (at < last, element.clone())).collect()
 }
 
 fn owner(entry: &Entry) -> String {

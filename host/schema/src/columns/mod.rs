@@ -106,7 +106,7 @@ impl Columns {
                 name: text("name"),
                 kind: text("type"),
                 format: text("format"),
-                description: text("description"),
+                description: described(text("description"), &text("jsonPath")),
                 priority: path::i64_at(column, &["priority"]).unwrap_or_default(),
                 source: Source::Query(JsonPath::compile(&text("jsonPath")).ok().map(Box::new)),
             }
@@ -153,11 +153,20 @@ impl Columns {
         now: Timestamp,
     ) -> Value {
         let rows: Vec<Value> = objects.into_iter().map(|object| self.row(object, include, now)).collect();
-        let definitions = if definitions { self.definitions() } else { Value::Array(Vec::new()) };
+        let definitions = if definitions { self.definitions() } else { Value::Null };
         json!({
             "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": metadata,
             "columnDefinitions": definitions, "rows": rows,
         })
+    }
+}
+
+/// What a column says of itself, else where it comes from.
+fn described(given: String, path: &str) -> String {
+    if given.is_empty() {
+        format!("Custom resource definition column (in JSONPath format): {path}")
+    } else {
+        given
     }
 }
 

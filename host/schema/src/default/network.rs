@@ -34,18 +34,8 @@ pub(super) fn service(object: &mut Object) {
     }
     if kind != "ExternalName" {
         spec.set("internalTrafficPolicy", "Cluster");
-        families(spec);
     }
     object.made("status").set("loadBalancer", json!({}));
-}
-
-/// One family unless the object says more; this server has no second one.
-fn families(spec: &mut Object) {
-    let headless = spec.text("clusterIP") == "None";
-    let selects = spec.get("selector").and_then(Value::as_object).is_some_and(|s| !s.is_empty());
-    let dual = headless && !selects && !spec.has("ipFamilies");
-    spec.set("ipFamilies", if dual { json!(["IPv4", "IPv6"]) } else { json!(["IPv4"]) });
-    spec.set("ipFamilyPolicy", if dual { "RequireDualStack" } else { "SingleStack" });
 }
 
 pub(super) fn endpoints(object: &mut Object) {

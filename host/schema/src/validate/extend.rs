@@ -86,6 +86,7 @@ pub(super) fn crd(new: &Value, old: Option<&Value>, check: &mut Check) {
         );
     }
     versions(check, spec);
+    super::definition::details(new, check);
     let established = old.is_some_and(|old| {
         windlass_object::condition::is_true(path::list_at(old, &["status", "conditions"]), "Established")
     });

@@ -13,6 +13,11 @@ const MAX_ANNOTATIONS: usize = 256 * 1024;
 /// The metadata of an object. Of custom resources as well, whose scope the caller knows.
 pub(super) fn metadata(gvk: &Gvk, object: &Value, check: &mut Check) {
     let (name, prefix) = (object.name(), path::str_at(object, &["metadata", "generateName"]));
+    if !prefix.is_empty() {
+        for detail in names::prefix(gvk, prefix) {
+            check.invalid("metadata.generateName", prefix, detail);
+        }
+    }
     if name.is_empty() {
         if prefix.is_empty() {
             check.required("metadata.name", "name or generateName is required");
@@ -20,11 +25,6 @@ pub(super) fn metadata(gvk: &Gvk, object: &Value, check: &mut Check) {
     } else {
         for detail in names::name(gvk, name) {
             check.invalid("metadata.name", name, detail);
-        }
-    }
-    if !prefix.is_empty() && name.is_empty() {
-        for detail in names::prefix(gvk, prefix) {
-            check.invalid("metadata.generateName", prefix, detail);
         }
     }
     if let Some(kind) = table().kind(gvk) {
@@ -49,6 +49,11 @@ pub(super) fn metadata(gvk: &Gvk, object: &Value, check: &mut Check) {
             check.invalid(format!("metadata.finalizers[{index}]"), finalizer, detail);
         }
     }
+    let finalizers = object.finalizers();
+    if finalizers.contains(&"orphan") && finalizers.contains(&"foregroundDeletion") {
+        let detail = "finalizer orphan and foregroundDeletion cannot be both set";
+        check.invalid("metadata.finalizers", look(object, &["metadata", "finalizers"]).clone(), detail);
+    }
     owners(object, check);
 }
 
@@ -71,12 +76,19 @@ fn annotations(object: &Value, check: &mut Check) {
 fn owners(object: &Value, check: &mut Check) {
     let mut controllers = Vec::new();
     for owner in object.owner_references() {
-        for field in ["apiVersion", "kind", "name", "uid"] {
+        let version = path::str_at(owner, &["apiVersion"]);
+        if version.is_empty() || version.matches('/').count() > 1 {
+            check.invalid("metadata.ownerReferences.apiVersion", version, "version must not be empty");
+        }
+        for field in ["kind", "name", "uid"] {
             if path::str_at(owner, &[field]).is_empty() {
-                let detail =
-                    if field == "apiVersion" { "version must not be empty" } else { "must not be empty" };
-                check.invalid(format!("metadata.ownerReferences.{field}"), "", detail);
+                check.invalid(format!("metadata.ownerReferences.{field}"), "", "must not be empty");
             }
+        }
+        // They come and go by themselves, and would take their dependents along.
+        if version == "v1" && path::str_at(owner, &["kind"]) == "Event" {
+            let detail = "/v1, Kind=Event is disallowed from being an owner";
+            check.invalid("metadata.ownerReferences", owner.clone(), detail);
         }
         if path::bool_at(owner, &["controller"]) {
             controllers.push(format!(
@@ -100,10 +112,10 @@ fn owners(object: &Value, check: &mut Check) {
 
 /// What may not change in metadata.
 pub(super) fn metadata_update(new: &Value, old: &Value, check: &mut Check) {
-    for field in ["name", "namespace", "uid", "creationTimestamp"] {
+    for field in ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp"] {
         let at = |object: &Value| path::str_at(object, &["metadata", field]).to_owned();
         let (new, old) = (at(new), at(old));
-        if new != old && !(new.is_empty() && matches!(field, "uid" | "creationTimestamp")) {
+        if new != old && (!new.is_empty() || matches!(field, "name" | "namespace")) {
             check.push(FieldError {
                 field: format!("metadata.{field}"),
                 reason: Reason::Invalid,

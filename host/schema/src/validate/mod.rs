@@ -4,6 +4,7 @@
 
 mod check;
 mod config;
+mod definition;
 mod extend;
 mod meta;
 mod names;

@@ -51,7 +51,7 @@ fn word(text: &str, inner: &[u8]) -> bool {
 fn bounded(text: &str, max: usize, good: bool, detail: &str) -> Vec<String> {
     let mut faults = Vec::new();
     if text.len() > max {
-        faults.push(format!("must be no more than {max} bytes"));
+        faults.push(format!("must be no more than {max} characters"));
     }
     if !good {
         faults.push(detail.to_owned());
@@ -126,7 +126,13 @@ pub(super) fn qualified(text: &str) -> Vec<String> {
 
 /// A label's value.
 pub(super) fn label_value(text: &str) -> Vec<String> {
-    bounded(text, MAX_LABEL, text.is_empty() || loose(text), LABEL_VALUE)
+    let faults = bounded(text, MAX_LABEL, text.is_empty() || loose(text), LABEL_VALUE);
+    // The rule is the same, the word is another.
+    let long = format!("must be no more than {MAX_LABEL} characters");
+    faults
+        .into_iter()
+        .map(|fault| if fault == long { fault.replace("characters", "bytes") } else { fault })
+        .collect()
 }
 
 /// A key of a ConfigMap or Secret.

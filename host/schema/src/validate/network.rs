@@ -38,7 +38,22 @@ pub(super) fn service(new: &Value, old: Option<&Value>, check: &mut Check) {
         }
     }
     check.labels("spec.selector", look(spec, &["selector"]));
-    service_ports(check, ports);
+    service_ports(check, ports, kind);
+    addresses(check, spec);
+    if look(spec, &["sessionAffinity"]) == "ClientIP" {
+        let seconds = look(spec, &["sessionAffinityConfig", "clientIP", "timeoutSeconds"]);
+        if let Some(seconds) = seconds.as_i64().filter(|seconds| !(1..=MAX_AFFINITY).contains(seconds)) {
+            let detail = format!("must be greater than 0 and less than {MAX_AFFINITY}");
+            check.invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, detail);
+        }
+    }
+    for (index, range) in path::list_at(spec, &["loadBalancerSourceRanges"]).iter().enumerate() {
+        cidr(check, &format!("spec.LoadBalancerSourceRanges[{index}]"), range);
+    }
+    let near = ["PreferClose", "PreferSameZone", "PreferSameNode"];
+    if let Some(wish) = look(spec, &["trafficDistribution"]).as_str().filter(|wish| !near.contains(wish)) {
+        check.push(FieldError::not_supported("spec.trafficDistribution", wish, near));
+    }
     for field in ["externalTrafficPolicy", "internalTrafficPolicy"] {
         check.one_of(&format!("spec.{field}"), look(spec, &[field]), &["Cluster", "Local"]);
     }
@@ -52,10 +67,50 @@ pub(super) fn service(new: &Value, old: Option<&Value>, check: &mut Check) {
         );
     }
     for (index, address) in path::list_at(spec, &["externalIPs"]).iter().enumerate() {
-        ip(check, &format!("spec.externalIPs[{index}]"), address);
+        let at = format!("spec.externalIPs[{index}]");
+        ip(check, &at, address);
+        let parsed = address.as_str().unwrap_or_default().parse::<IpAddr>();
+        if parsed.is_ok_and(|address| address.is_loopback()) {
+            check.invalid(at, address.clone(), "may not be in the loopback range (127.0.0.0/8, ::1/128)");
+        }
     }
     if let Some(old) = old {
         cluster_ip(check, spec, look(old, &["spec"]), kind);
+    }
+}
+
+/// How long a client may be kept to its endpoint, in seconds: a day.
+const MAX_AFFINITY: i64 = 86_400;
+
+/// The cluster's addresses: of the one family that there is, and told in one way.
+fn addresses(check: &mut Check, spec: &Value) {
+    let first = look(spec, &["clusterIP"]).as_str().unwrap_or_default();
+    let all = look(spec, &["clusterIPs"]);
+    if !first.is_empty()
+        && !missing(all)
+        && path::list_at(spec, &["clusterIPs"]).first() != Some(&first.into())
+    {
+        check.invalid("spec.clusterIPs", all.clone(), "first value must match `clusterIP`");
+    }
+    if !matches!(first, "" | "None") {
+        ip(check, "spec.clusterIPs[0]", look(spec, &["clusterIP"]));
+    }
+    let selects = !missing(look(spec, &["selector"]));
+    // Headless services without a selector are somebody else's to fill, in any family.
+    if first != "None" || selects {
+        if look(spec, &["ipFamilyPolicy"]) == "RequireDualStack" {
+            let detail = "this cluster is not configured for dual-stack services";
+            check.invalid("spec.ipFamilyPolicy", "RequireDualStack", detail);
+        }
+        for (index, family) in path::list_at(spec, &["ipFamilies"]).iter().enumerate() {
+            if family != "IPv4" {
+                check.invalid(
+                    format!("spec.ipFamilies[{index}]"),
+                    family.clone(),
+                    "not configured on this cluster",
+                );
+            }
+        }
     }
 }
 
@@ -75,7 +130,7 @@ fn cluster_ip(check: &mut Check, new: &Value, old: &Value, kind: &str) {
     }
 }
 
-fn service_ports(check: &mut Check, ports: &[Value]) {
+fn service_ports(check: &mut Check, ports: &[Value], kind: &str) {
     let (mut seen_names, mut seen_ports) = (BTreeSet::new(), BTreeSet::new());
     for (index, port) in ports.iter().enumerate() {
         let at = format!("spec.ports[{index}]");
@@ -95,6 +150,13 @@ fn service_ports(check: &mut Check, ports: &[Value]) {
         check.port(&format!("{at}.port"), look(port, &["port"]));
         check.needed_one_of(&format!("{at}.protocol"), look(port, &["protocol"]), &PROTOCOLS);
         check.port_or_name(&format!("{at}.targetPort"), look(port, &["targetPort"]));
+        check.follows(&format!("{at}.appProtocol"), look(port, &["appProtocol"]), names::qualified);
+        if look(port, &["nodePort"]).as_i64().unwrap_or_default() != 0
+            && matches!(kind, "ClusterIP" | "ExternalName")
+        {
+            let detail = format!("may not be used when `type` is '{kind}'");
+            check.forbidden(format!("{at}.nodePort"), &detail);
+        }
         let key = (look(port, &["protocol"]).as_str().unwrap_or_default(), look(port, &["port"]).as_i64());
         if !seen_ports.insert(key) {
             let shown =

@@ -24,10 +24,13 @@ pub(super) fn pod(new: &Value, old: Option<&Value>, check: &mut Check) {
             "tolerations",
             "terminationGracePeriodSeconds",
             "schedulingGates",
-            "nodeName",
             "ephemeralContainers",
         ] {
             map.remove(field);
+        }
+        // Once it has a node it stays there.
+        if missing(look(old, &["spec", "nodeName"])) {
+            map.remove("nodeName");
         }
         for list in ["containers", "initContainers"] {
             for container in map.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
@@ -37,6 +40,13 @@ pub(super) fn pod(new: &Value, old: Option<&Value>, check: &mut Check) {
     }
     if a != b {
         check.forbidden("spec", CHANGEABLE);
+    }
+    let seconds = |pod: &Value| look(pod, &["spec", "activeDeadlineSeconds"]).as_i64();
+    if let (Some(before), Some(after)) = (seconds(old), seconds(new))
+        && after > before
+    {
+        let detail = "must be less than or equal to previous value";
+        check.invalid("spec.activeDeadlineSeconds", after, detail);
     }
     for toleration in path::list_at(old, &["spec", "tolerations"]) {
         if !path::list_at(new, &["spec", "tolerations"]).contains(toleration) {

@@ -16,6 +16,10 @@ fn modes(check: &mut Check, spec: &Value) {
     for mode in modes {
         check.one_of("spec.accessModes", mode, &MODES);
     }
+    let single = modes.iter().any(|mode| mode == "ReadWriteOncePod");
+    if single && modes.len() > 1 {
+        check.forbidden("spec.accessModes", "may not use ReadWriteOncePod with other access modes");
+    }
     check.one_of("spec.volumeMode", look(spec, &["volumeMode"]), &["Block", "Filesystem"]);
 }
 
@@ -31,11 +35,15 @@ pub(super) fn claim(new: &Value, old: Option<&Value>, check: &mut Check) {
         Ok(_) => {}
     }
     let Some(old) = old else { return };
+    let bound = look(old, &["status", "phase"]) == "Bound";
     let fixed = |spec: &Value, adopt: &Value| {
         let mut spec = spec.clone();
         if let Some(map) = spec.as_object_mut() {
-            map.remove("resources");
-            map.remove("volumeAttributesClassName");
+            // A volume can grow once there is one.
+            if bound {
+                map.remove("resources");
+                map.remove("volumeAttributesClassName");
+            }
             // The binder may fill in what was open.
             for field in ["volumeName", "storageClassName"] {
                 if missing(look(adopt, &[field])) {

@@ -116,17 +116,32 @@ pub(super) fn stateful_set(new: &Value, old: Option<&Value>, check: &mut Check) 
     counts(check, spec);
     selector(check, "statefulset", spec);
     template(check, spec, &["Always"]);
-    check.needed_one_of(
-        "spec.podManagementPolicy",
-        look(spec, &["podManagementPolicy"]),
-        &["OrderedReady", "Parallel"],
-    );
+    if let Some(policy) = check.text("spec.podManagementPolicy", look(spec, &["podManagementPolicy"]))
+        && !["OrderedReady", "Parallel"].contains(&policy)
+    {
+        check.invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'");
+    }
+    check.not_negative("spec.ordinals.start", look(spec, &["ordinals", "start"]));
+    for field in ["whenDeleted", "whenScaled"] {
+        check.one_of(
+            &format!("spec.persistentVolumeClaimRetentionPolicy.{field}"),
+            look(spec, &["persistentVolumeClaimRetentionPolicy", field]),
+            &["Retain", "Delete"],
+        );
+    }
     let strategy = look(spec, &["updateStrategy"]);
     check.needed_one_of(
         "spec.updateStrategy.type",
         look(strategy, &["type"]),
         &["OnDelete", "RollingUpdate"],
     );
+    if look(strategy, &["type"]) == "OnDelete" && !look(strategy, &["rollingUpdate"]).is_null() {
+        check.invalid(
+            "spec.updateStrategy.rollingUpdate",
+            look(strategy, &["rollingUpdate"]).clone(),
+            "only allowed for updateStrategy 'RollingUpdate'",
+        );
+    }
     check.not_negative(
         "spec.updateStrategy.rollingUpdate.partition",
         look(strategy, &["rollingUpdate", "partition"]),
@@ -161,6 +176,15 @@ pub(super) fn daemon_set(new: &Value, old: Option<&Value>, check: &mut Check) {
             look(rolling, &["maxUnavailable"]),
         );
         check.count_or_percent("spec.updateStrategy.rollingUpdate.maxSurge", look(rolling, &["maxSurge"]));
+        let none = |value: &Value| value.is_null() || value.as_i64() == Some(0) || value == "0%";
+        let (surge, unavailable) = (look(rolling, &["maxSurge"]), look(rolling, &["maxUnavailable"]));
+        if none(surge) && none(unavailable) {
+            let at = "spec.updateStrategy.rollingUpdate.maxUnavailable";
+            check.required(at, "cannot be 0 when maxSurge is 0");
+        } else if !none(surge) && !none(unavailable) {
+            let at = "spec.updateStrategy.rollingUpdate.maxSurge";
+            check.invalid(at, surge.clone(), "may not be set when maxUnavailable is non-zero");
+        }
     }
     check.immutable("spec.selector", new, old, &["spec", "selector"]);
 }
@@ -223,7 +247,7 @@ fn job_spec(check: &mut Check, spec: &Value, at: &str) {
     check.one_of(
         &format!("{at}.completionMode"),
         look(spec, &["completionMode"]),
-        &["Indexed", "NonIndexed"],
+        &["NonIndexed", "Indexed"],
     );
     if look(spec, &["completionMode"]) == "Indexed" && look(spec, &["completions"]).is_null() {
         check.required(format!("{at}.completions"), "when completion mode is Indexed");

@@ -29,6 +29,8 @@ type GroupVersion = (String, String);
 #[derive(Debug, Default)]
 pub struct Cache {
     documents: Mutex<BTreeMap<GroupVersion, Document>>,
+    /// The document of v2, its hash, and the state of the table that it describes.
+    second: Mutex<Option<(u64, Bytes, String)>>,
 }
 
 /// A document and the resources that it describes.
@@ -70,6 +72,20 @@ impl Cache {
         }
     }
 
+    /// The document of v2 for this state of the table.
+    fn second(&self, snapshot: &Snapshot) -> (Bytes, String) {
+        let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
+        match second.as_ref() {
+            Some((version, bytes, hash)) if *version == snapshot.version => (bytes.clone(), hash.clone()),
+            _ => {
+                let bytes = second::document(self, snapshot);
+                let hash = hash(&bytes);
+                *second = Some((snapshot.version, bytes.clone(), hash.clone()));
+                (bytes, hash)
+            }
+        }
+    }
+
     fn hash(&self, group: &str, version: &str, resources: Vec<Arc<Resource>>) -> String {
         if is_builtin(&resources) {
             builtin_hash(group, version)
@@ -105,7 +121,7 @@ pub(super) fn answer(
     let snapshot = server.registry().snapshot();
     let cache = &server.front().openapi;
     let (group, version) = match path {
-        ["v2"] => return Ok(second::answer(parts, form)),
+        ["v2"] => return Ok(second::answer(cache, &snapshot, parts, form)),
         ["v3"] => return Ok(answer::document(200, &index(cache, &snapshot), form)),
         ["v3", "api", version] => ("", *version),
         ["v3", "apis", group, version] => (*group, *version),

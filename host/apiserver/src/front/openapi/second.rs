@@ -1,14 +1,16 @@
-//! OpenAPI v2, which current clients ask for in one case only: kubectl validates a
-//! file of kind `List` by it, passing over kinds that it does not describe. So this
-//! document describes none, in JSON and in the protobuf form that kubectl wants.
+//! OpenAPI v2: definitions of all kinds, in JSON, made from those of v3. The protobuf form describes none:
+//! current clients ask for it in one case only, when kubectl validates a file of kind `List`, and pass over kinds
+//! that it does not describe.
 
 use axum::body::Body;
-use http::header::{ACCEPT, CONTENT_TYPE};
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{HeaderValue, Response};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::VERSION;
+use super::{Cache, VERSION};
 use crate::front::answer::{self, Form};
+use crate::registry::Snapshot;
 
 /// The protobuf form's media type as clients ask for it; the `@` was once a `.`.
 const PROTOBUF: [&str; 2] = [
@@ -17,7 +19,12 @@ const PROTOBUF: [&str; 2] = [
 ];
 const TITLE: &str = "Kubernetes";
 
-pub(super) fn answer(parts: &http::request::Parts, form: Form) -> Response<Body> {
+pub(super) fn answer(
+    cache: &Cache,
+    snapshot: &Snapshot,
+    parts: &http::request::Parts,
+    form: Form,
+) -> Response<Body> {
     let accept = parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let asked = accept.split(',').map(|clause| clause.split(';').next().unwrap_or_default().trim());
     for media in asked {
@@ -30,10 +37,71 @@ pub(super) fn answer(parts: &http::request::Parts, form: Form) -> Response<Body>
             break;
         }
     }
+    let (bytes, hash) = cache.second(snapshot);
+    let tag = format!("\"{hash}\"");
+    let known = parts.headers.get(IF_NONE_MATCH).is_some_and(|given| given.as_bytes() == tag.as_bytes());
+    let mut response = if known {
+        answer::respond(304, Body::empty())
+    } else {
+        answer::bytes(200, bytes, Form { format: Default::default(), ..form })
+    };
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    response
+}
+
+/// The document in JSON.
+pub(super) fn document(cache: &Cache, snapshot: &Snapshot) -> Bytes {
+    let mut definitions = Map::new();
+    for group in snapshot.groups() {
+        for version in snapshot.versions(group) {
+            let resources = snapshot.of_version(group, version).cloned().collect();
+            let (bytes, _) = cache.get(group, version, resources);
+            let mut third: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            let schemas = third.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
+            for (name, schema) in schemas.map(std::mem::take).into_iter().flatten() {
+                definitions.entry(name).or_insert_with(|| lowered(schema));
+            }
+        }
+    }
     let document = json!({
-        "swagger": "2.0", "info": {"title": TITLE, "version": VERSION}, "paths": {}, "definitions": {},
+        "swagger": "2.0", "info": {"title": TITLE, "version": VERSION}, "paths": {}, "definitions": definitions,
     });
-    answer::document(200, &document, form)
+    Bytes::from(document.to_string())
+}
+
+/// A schema of v3 as v2 can say it: no alternatives, no defaults, no null.
+fn lowered(schema: Value) -> Value {
+    let Value::Object(mut map) = schema else { return schema };
+    // A reference with a default stands in a list of one.
+    if let Some([Value::Object(only)]) = map.get("allOf").and_then(Value::as_array).map(Vec::as_slice)
+        && let Some(reference) = only.get("$ref").cloned()
+    {
+        map.insert("$ref".into(), reference);
+    }
+    if let Some(Value::String(reference)) = map.get_mut("$ref") {
+        *reference = reference.replace("#/components/schemas/", "#/definitions/");
+    }
+    if map.get("nullable") == Some(&Value::Bool(true)) {
+        for key in ["type", "items", "properties"] {
+            map.remove(key);
+        }
+    }
+    for key in ["nullable", "default", "allOf", "anyOf", "oneOf", "not"] {
+        map.remove(key);
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(below) = map.get_mut(key) {
+            *below = lowered(std::mem::take(below));
+        }
+    }
+    for below in
+        map.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut)
+    {
+        *below = lowered(std::mem::take(below));
+    }
+    Value::Object(map)
 }
 
 /// The document as gnostic's `openapi.v2.Document`: swagger (1), info (2: title 1, version 2), paths (8).
@@ -58,6 +126,24 @@ fn field(out: &mut Vec<u8>, number: u8, content: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn schemas_are_lowered() {
+        let third = json!({
+            "type": "object", "properties": {
+                "a": {"allOf": [{"$ref": "#/components/schemas/x.A"}], "default": {}, "description": "d"},
+                "b": {"type": "string", "nullable": true, "default": "x"},
+                "c": {"type": "array", "items": {"type": "string", "default": ""}, "oneOf": [{"minItems": 1}]},
+            },
+        });
+        let second = json!({
+            "type": "object", "properties": {
+                "a": {"$ref": "#/definitions/x.A", "description": "d"}, "b": {},
+                "c": {"type": "array", "items": {"type": "string"}},
+            },
+        });
+        assert_eq!(lowered(third), second);
+    }
 
     #[test]
     fn the_protobuf_form_is_framed() {
