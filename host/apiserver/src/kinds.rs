@@ -75,7 +75,8 @@ pub(crate) fn on_update(
         return Ok(());
     }
     match (resource.group.as_str(), resource.kind.as_str()) {
-        ("", "Namespace") if call.subresource != "finalize" => match path::get(live, &["spec", "finalizers"]) {
+        ("", "Namespace") if call.subresource != "finalize" => match path::get(live, &["spec", "finalizers"])
+        {
             Some(list) => {
                 path::set(object, &["spec", "finalizers"], list.clone());
             }
