@@ -6,8 +6,8 @@ use kube::Client;
 use serde_json::Value;
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 use windlass_interpret::Chain;
 use windlass_members::Connector;
 use windlass_object::gvk::{Gvk, Gvr};
@@ -179,13 +179,14 @@ const LONG: Duration = Duration::from_millis(20);
 const WARY: Duration = Duration::from_secs(60);
 
 /// Until when calls are expected to be long.
-static WARY_UNTIL: Mutex<Option<Instant>> = Mutex::new(None);
+static WARY_UNTIL: std::sync::Mutex<Option<std::time::Instant>> = std::sync::Mutex::new(None);
 
 /// Runs a call of a plugin, which computes and may take its time. Where calls took long lately, the other tasks are moved
 /// to another thread first; a first long one holds up a worker, for the time that the engine allows at most.
 pub(crate) fn compute<T>(call: impl FnOnce() -> T) -> T {
+    use std::time::Instant;
     use tokio::runtime::{Handle, RuntimeFlavor};
-    let until = || WARY_UNTIL.lock().unwrap_or_else(PoisonError::into_inner);
+    let until = || WARY_UNTIL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let begun = Instant::now();
     let wary = until().is_some_and(|until| begun < until);
     let result = match Handle::try_current().map(|handle| handle.runtime_flavor()) {
