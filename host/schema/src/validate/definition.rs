@@ -107,7 +107,7 @@ fn conversion(conversion: &Value, check: &mut Check) {
 fn address(client: &Value, check: &mut Check) {
     let at = "spec.conversion.webhookClientConfig";
     let url = look(client, &["url"]).as_str();
-    if url.is_some() == !look(client, &["service"]).is_null() {
+    if url.is_some() != look(client, &["service"]).is_null() {
         check.required(at, "exactly one of url or service is required");
     }
     if let Some(url) = url {

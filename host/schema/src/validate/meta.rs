@@ -115,7 +115,7 @@ pub(super) fn metadata_update(new: &Value, old: &Value, check: &mut Check) {
     for field in ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp"] {
         let at = |object: &Value| path::str_at(object, &["metadata", field]).to_owned();
         let (new, old) = (at(new), at(old));
-        if new != old && !(new.is_empty() && !matches!(field, "name" | "namespace")) {
+        if new != old && (!new.is_empty() || matches!(field, "name" | "namespace")) {
             check.push(FieldError {
                 field: format!("metadata.{field}"),
                 reason: Reason::Invalid,
