@@ -75,15 +75,12 @@ pub(crate) fn on_update(
         return Ok(());
     }
     match (resource.group.as_str(), resource.kind.as_str()) {
-        ("", "Namespace") if call.subresource != "finalize" => match path::get(live, &["spec", "finalizers"])
-        {
-            Some(list) => {
-                path::set(object, &["spec", "finalizers"], list.clone());
-            }
-            None => {
-                path::remove(object, &["spec", "finalizers"]);
-            }
-        },
+        ("", "Namespace") if call.subresource != "finalize" => {
+            match path::get(live, &["spec", "finalizers"]) {
+                Some(list) => path::set(object, &["spec", "finalizers"], list.clone()),
+                None => path::remove(object, &["spec", "finalizers"]).is_some(),
+            };
+        }
         ("", "Service") if call.subresource.is_empty() => {
             services::keep(live, object, &server.store().snapshot())?
         }

@@ -242,7 +242,6 @@ static WARY_UNTIL: Mutex<Option<Instant>> = Mutex::new(None);
 /// Runs a call of a plugin, which computes and may take its time. Where calls took long lately, the other tasks are moved
 /// to another thread first; a first long one holds up a worker, for the time that the engine allows at most.
 pub(crate) fn compute<T>(call: impl FnOnce() -> T) -> T {
-    use Instant;
     use tokio::runtime::{Handle, RuntimeFlavor};
     let until = || WARY_UNTIL.lock().unwrap_or_else(PoisonError::into_inner);
     let begun = Instant::now();

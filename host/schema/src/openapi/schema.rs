@@ -74,18 +74,20 @@ impl Schemas {
     /// A custom resource's schema, with the fields that every object has.
     fn custom(&mut self, resource: &Resource<'_>) -> Value {
         let mut schema = self.inline(resource.schema, None);
+        unsaid(&mut schema);
         let metadata = self.reference(&format!("{META}ObjectMeta"));
         let Some(map) = schema.as_object_mut() else { return schema };
         let properties = map.entry("properties").or_insert_with(|| json!({}));
         if let Some(properties) = properties.as_object_mut() {
-            for (name, about) in
-                [("apiVersion", "The versioned schema of this object."), ("kind", "The kind of this object.")]
-            {
-                properties.entry(name).or_insert_with(|| json!({"type": "string", "description": about}));
+            // What every kind's are for, any built-in kind tells.
+            let about =
+                |field: &str| self.texts.of("io.k8s.api.core.v1.ConfigMap", field).unwrap_or_default();
+            for name in ["apiVersion", "kind"] {
+                let own = || json!({"type": "string", "description": about(name)});
+                properties.entry(name).or_insert_with(own);
             }
-            let about = "Standard object metadata.";
-            properties
-                .insert("metadata".into(), json!({"allOf": [metadata], "default": {}, "description": about}));
+            let about = about("metadata");
+            properties.insert("metadata".into(), json!({"allOf": [metadata], "description": about}));
         }
         schema
     }
@@ -324,6 +326,20 @@ fn write_rules(rules: &Rules, map: &mut Object) {
 fn number(number: f64) -> Value {
     let whole = number as i64;
     if whole as f64 == number { whole.into() } else { number.into() }
+}
+
+/// A definition's lists are atomic unless it says otherwise, and then its document need not say so.
+fn unsaid(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            if map.get("x-kubernetes-list-type").is_some_and(|kind| kind == "atomic") {
+                map.remove("x-kubernetes-list-type");
+            }
+            map.values_mut().for_each(unsaid);
+        }
+        Value::Array(list) => list.iter_mut().for_each(unsaid),
+        _ => {}
+    }
 }
 
 fn extensions(node: &Node, map: &mut Object) {

@@ -61,7 +61,7 @@ pub(super) fn document(cache: &Cache, snapshot: &Snapshot) -> Bytes {
             let mut third: Value = serde_json::from_slice(&bytes).unwrap_or_default();
             let schemas = third.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
             for (name, schema) in schemas.map(std::mem::take).into_iter().flatten() {
-                definitions.entry(name).or_insert_with(|| lowered(schema));
+                definitions.entry(name).or_insert_with(|| root(schema));
             }
         }
     }
@@ -69,6 +69,17 @@ pub(super) fn document(cache: &Cache, snapshot: &Snapshot) -> Bytes {
         "swagger": "2.0", "info": {"title": TITLE, "version": VERSION}, "paths": {}, "definitions": definitions,
     });
     Bytes::from(document.to_string())
+}
+
+/// A kind's schema. One that takes anything says no more than that: clients that validate by v2 would refuse the rest.
+fn root(schema: Value) -> Value {
+    let mut schema = lowered(schema);
+    if let Some(map) = schema.as_object_mut()
+        && map.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true))
+    {
+        map.retain(|key, _| matches!(key.as_str(), "type" | "x-kubernetes-group-version-kind"));
+    }
+    schema
 }
 
 /// A schema of v3 as v2 can say it: no alternatives, no defaults, no null.
@@ -85,6 +96,11 @@ fn lowered(schema: Value) -> Value {
     }
     if map.get("nullable") == Some(&Value::Bool(true)) {
         for key in ["type", "items", "properties"] {
+            map.remove(key);
+        }
+    }
+    if map.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true)) {
+        for key in ["items", "properties"] {
             map.remove(key);
         }
     }
