@@ -117,12 +117,33 @@ fn check_body(body: &Value) -> Result<(), ApiError> {
         let text = format!("no kind {kind:?} is registered for version {version:?} as options of a delete");
         return Err(ApiError::bad_request(text));
     }
+    check_guards(body)?;
     match body.get("gracePeriodSeconds") {
         None | Some(Value::Null) => Ok(()),
         Some(seconds) if seconds.is_i64() => Ok(()),
         Some(other) => Err(ApiError::bad_request(format!(
             "gracePeriodSeconds of the DeleteOptions must be a number, got {other}"
         ))),
+    }
+}
+
+/// A guard of the wrong type must not count as none: the object would be deleted.
+fn check_guards(body: &Value) -> Result<(), ApiError> {
+    let wrong = |field: &str, wanted: &str, got: &Value| {
+        ApiError::bad_request(format!("{field} of the DeleteOptions must be {wanted}, got {got}"))
+    };
+    match body.get("dryRun") {
+        None | Some(Value::Null | Value::Array(_)) => {}
+        Some(other) => return Err(wrong("dryRun", "a list", other)),
+    }
+    match body.get("preconditions") {
+        None | Some(Value::Null) => Ok(()),
+        Some(Value::Object(guards)) => ["uid", "resourceVersion"]
+            .iter()
+            .filter_map(|key| guards.get(*key).map(|guard| (key, guard)))
+            .find(|(_, guard)| !guard.is_string() && !guard.is_null())
+            .map_or(Ok(()), |(key, guard)| Err(wrong(&format!("preconditions.{key}"), "a string", guard))),
+        Some(other) => Err(wrong("preconditions", "a map", other)),
     }
 }
 

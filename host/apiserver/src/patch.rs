@@ -90,6 +90,7 @@ fn of_patch(error: ApiError) -> ApiError {
 fn refused(error: PatchError) -> ApiError {
     match error {
         PatchError::NotAList(_) | PatchError::Malformed { .. } => ApiError::bad_request(error.to_string()),
+        PatchError::TooLong(_) => ApiError::new(413, "RequestEntityTooLarge", error.to_string()),
         PatchError::Failed { .. } | PatchError::TestFailed { .. } => {
             let text = format!("the server rejected our request due to an error in our request: {error}");
             ApiError::new(422, "Invalid", text).about(Target::default())

@@ -5,12 +5,22 @@ use serde_json::Value;
 
 mod pointer;
 
+/// Operations that one JSON Patch may have, as kube-apiserver allows.
+pub const MAX_OPERATIONS: usize = 10_000;
+
+/// Bytes that all `copy` operations of one JSON Patch may copy: a few of them, each of what those before it made, would
+/// otherwise double a document until memory ends. What one request body may have, as kube-apiserver allows.
+pub const MAX_COPIED: usize = 3 << 20;
+
 /// Why a patch was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatchError {
     /// The patch is not a list of operations.
     #[error("a JSON Patch must be a list of operations, got {0}")]
     NotAList(&'static str),
+    /// It has too many operations.
+    #[error("the allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {0}")]
+    TooLong(usize),
     /// An operation lacks a field or has a wrong one.
     #[error("operation {index} of the JSON Patch: {reason}")]
     Malformed {
@@ -43,20 +53,19 @@ pub enum PatchError {
 
 /// Applies an RFC 6902 patch, all of it or nothing.
 pub fn apply_json_patch(document: &mut Value, patch: &Value) -> Result<(), PatchError> {
-    let Value::Array(operations) = patch else { return Err(PatchError::NotAList(type_name(patch))) };
-    let mut result = document.clone();
-    for (index, operation) in operations.iter().enumerate() {
-        apply_one(&mut result, index, operation)?;
-    }
-    *document = result;
+    *document = json_patched(document.clone(), patch)?;
     Ok(())
 }
 
 /// The same for a document that nobody needs if the patch is refused: it is not copied.
 pub fn json_patched(mut document: Value, patch: &Value) -> Result<Value, PatchError> {
     let Value::Array(operations) = patch else { return Err(PatchError::NotAList(type_name(patch))) };
+    if operations.len() > MAX_OPERATIONS {
+        return Err(PatchError::TooLong(operations.len()));
+    }
+    let mut budget = MAX_COPIED;
     for (index, operation) in operations.iter().enumerate() {
-        apply_one(&mut document, index, operation)?;
+        apply_one(&mut document, index, operation, &mut budget)?;
     }
     Ok(document)
 }
@@ -97,7 +106,12 @@ pub fn escape_token(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-fn apply_one(document: &mut Value, index: usize, operation: &Value) -> Result<(), PatchError> {
+fn apply_one(
+    document: &mut Value,
+    index: usize,
+    operation: &Value,
+    budget: &mut usize,
+) -> Result<(), PatchError> {
     let malformed = |reason: &str| PatchError::Malformed { index, reason: reason.to_owned() };
     let field = |name: &str| operation.get(name).and_then(Value::as_str);
     let op = field("op").ok_or_else(|| malformed("it has no string \"op\""))?;
@@ -112,7 +126,11 @@ fn apply_one(document: &mut Value, index: usize, operation: &Value) -> Result<()
         "replace" => pointer::replace(document, path, value()).map_err(failed),
         "remove" => pointer::remove(document, path).map(drop).map_err(failed),
         "copy" => {
-            let copied = pointer::get(document, from()?).map_err(failed)?.clone();
+            let copied = pointer::get(document, from()?).map_err(failed)?;
+            *budget = budget
+                .checked_sub(size(copied))
+                .ok_or_else(|| failed(format!("all copies together are larger than {MAX_COPIED} bytes")))?;
+            let copied = copied.clone();
             pointer::add(document, path, copied).map_err(failed)
         }
         "move" => {
@@ -138,6 +156,18 @@ fn apply_one(document: &mut Value, index: usize, operation: &Value) -> Result<()
     }
 }
 
+/// About how many bytes a value has as JSON.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => 2 + items.iter().map(|item| size(item) + 1).sum::<usize>(),
+        Value::Object(fields) => {
+            2 + fields.iter().map(|(key, value)| key.len() + 4 + size(value)).sum::<usize>()
+        }
+    }
+}
+
 fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -146,5 +176,25 @@ fn type_name(value: &Value) -> &'static str {
         Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "a map",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn copies_of_copies_end() {
+        let mut operations = vec![json!({"op": "add", "path": "/data/b", "value": "x".repeat(1000)})];
+        operations
+            .extend((0..40).map(|n| json!({"op": "copy", "from": "/data", "path": format!("/data/c{n}")})));
+        let error = json_patched(json!({"data": {}}), &Value::Array(operations)).unwrap_err();
+        assert!(error.to_string().contains("all copies together are larger"), "{error}");
+        let many = vec![json!({"op": "remove", "path": "/a"}); MAX_OPERATIONS + 1];
+        assert_eq!(
+            json_patched(json!({}), &Value::Array(many)),
+            Err(PatchError::TooLong(MAX_OPERATIONS + 1))
+        );
     }
 }

@@ -126,6 +126,15 @@ pub struct Database {
     options: Options,
 }
 
+/// Opens or creates a file that nobody else may read: it holds Secrets.
+fn own(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
 impl Database {
     /// A database without a file, by the same code.
     pub fn memory(options: Options) -> Self {
@@ -140,6 +149,10 @@ impl Database {
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let deadline = Instant::now() + OPEN_WAIT;
+        let mut name = path.as_os_str().to_owned();
+        name.push("-log");
+        let refuse = |source| OpenError::File { path: path.display().to_string(), source };
+        let log = own(path).and_then(|_| own(Path::new(&name))).map_err(|error| refuse(error.into()))?;
         let engine = loop {
             match redb::Builder::new().set_cache_size(options.cache_bytes).create(path) {
                 // The writer of an earlier owner in this process may still be finishing.
@@ -149,14 +162,9 @@ impl Database {
                 other => break other,
             }
         };
-        let journal = engine.map_err(JournalError::from).and_then(|engine| {
-            let mut name = path.as_os_str().to_owned();
-            name.push("-log");
-            let file = File::options().read(true).write(true).create(true).truncate(false).open(name)?;
-            let log = FileBackend::new(file)?;
-            Journal::new(engine, Box::new(log), options.log_bytes)
-        });
-        let refuse = |source| OpenError::File { path: path.display().to_string(), source };
+        let journal = engine
+            .map_err(JournalError::from)
+            .and_then(|engine| Journal::new(engine, Box::new(FileBackend::new(log)?), options.log_bytes));
         let journal = journal.map_err(refuse)?;
         let (database, started) = Self::start(Some(Arc::new(journal)), options);
         started?;
