@@ -8,12 +8,12 @@ use crate::context::{Context, TemplateError, compute};
 use crate::kinds::{BINDINGS, BY_ID, CLUSTER_BINDINGS};
 use apply::Writer;
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use windlass_api::{events, names};
 use windlass_object::meta::Meta;
-use windlass_object::path::{get, i64_at};
+use windlass_object::path::{get, i64_at, str_at};
 use windlass_policy::{overrides, work};
 use windlass_runtime::events::Recorder;
 use windlass_runtime::objects::words;
@@ -26,10 +26,16 @@ const UNDECIDED: Duration = Duration::from_millis(100);
 /// How soon a binding whose old copy is being purged is looked at again, should no event tell.
 const PURGE: Duration = Duration::from_secs(5);
 
+/// A binding that somebody deletes while its template lives is made again; it stays so long first. `kubectl delete` looks
+/// for its UID once, and then waits for an object of its name to go: it would wait for the new one.
+const LINGER: Duration = Duration::from_millis(200);
+
 #[derive(Clone)]
 struct Controller {
     context: Context,
     recorder: Recorder,
+    /// Since when bindings, by UID, are known to be deleted.
+    leaving: Arc<Mutex<HashMap<String, Instant>>>,
 }
 
 /// Why a binding's Works are not as they should be.
@@ -93,8 +99,11 @@ pub(crate) fn start(context: &Context) {
                 .for_each(|binding| keys.add(ObjectKey::of(&binding)));
         }
     });
-    let controller =
-        Controller { context: context.clone(), recorder: context.recorder("binding-controller") };
+    let controller = Controller {
+        context: context.clone(),
+        recorder: context.recorder("binding-controller"),
+        leaving: Arc::default(),
+    };
     context.run(queue, context.options.workers, move |key| controller.clone().reconcile(key));
 }
 
@@ -122,6 +131,20 @@ fn look(change: &Change) -> Look {
 }
 
 impl Controller {
+    fn leaving(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
+        self.leaving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How much longer a deleted binding is to stay; see [`LINGER`].
+    async fn lingers(&self, binding: &Value) -> Option<Duration> {
+        let since = self.leaving().get(binding.uid()).copied()?;
+        let rest = LINGER.checked_sub(since.elapsed()).filter(|rest| !rest.is_zero())?;
+        let resource = binding.pointer("/spec/resource")?;
+        let template = self.context.template(resource).await.ok().flatten()?;
+        let lives = !template.is_deleting() && template.uid() == str_at(resource, &["uid"]);
+        lives.then_some(rest)
+    }
+
     async fn reconcile(self, key: ObjectKey) -> Result<Action, Error> {
         let (handle, gvr) = match key.namespace.as_str() {
             "" => (&self.context.kinds.cluster_bindings, &*CLUSTER_BINDINGS),
@@ -132,11 +155,16 @@ impl Controller {
         let id = binding.label(work::binding_label(&binding)).unwrap_or_default();
         let works = self.context.kinds.works.by_index(BY_ID, id);
         if binding.is_deleting() {
+            self.leaving().entry(binding.uid().to_owned()).or_insert_with(Instant::now);
             if !writer.delete_all(&works).await? {
                 // Each Work's end brings it back; a template made anew must not meet the old Works.
                 return Ok(Action::After(PURGE, "its works are being deleted"));
             }
+            if let Some(rest) = self.lingers(&binding).await {
+                return Ok(Action::After(rest, "whoever deleted it is to see it go"));
+            }
             writer.release(gvr, &binding).await?;
+            self.leaving().remove(binding.uid());
             return Ok(Action::Done);
         }
         let borrowed: Vec<&Value> = works.iter().map(AsRef::as_ref).collect();
