@@ -70,7 +70,10 @@ fn failed(error: &anyhow::Error) -> ExitCode {
 fn logs() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let coloured =
+        std::io::IsTerminal::is_terminal(&std::io::stderr()) && std::env::var_os("NO_COLOR").is_none();
+    let builder =
+        tracing_subscriber::fmt().with_env_filter(filter).with_ansi(coloured).with_writer(std::io::stderr);
     // Fails only if a subscriber is set already, and nobody did.
     let _ = match std::env::var("WINDLASS_LOG").as_deref() {
         Ok("json") => builder.json().try_init(),

@@ -128,11 +128,12 @@ fn check_spread(constraints: &[SpreadConstraint], path: &str, errors: &mut Error
             format!("spreadByField {field:?} is used more than once", field = field.as_str()),
         );
     }
-    if !fields.is_empty() && !fields.contains(&SpreadField::Cluster) {
+    // Zones and providers are groups of their own here; the reference, which ignores them, refuses them alone, too.
+    if fields.contains(&SpreadField::Region) && !fields.contains(&SpreadField::Cluster) {
         errors.invalid(
             path,
             &fields,
-            "a constraint with spreadByField \"cluster\" is needed beside those by other fields",
+            "a constraint with spreadByField \"cluster\" is needed beside one by \"region\"",
         );
     }
 }

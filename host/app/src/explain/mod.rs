@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_object::meta::Meta;
+use windlass_object::path::bool_at;
 use windlass_schedule::decide::{self, Trigger};
 use windlass_schedule::driver::{Driver, Settings};
 use windlass_schedule::pass::Plan;
@@ -90,7 +91,12 @@ fn explain(driver: &mut Driver, binding: &Arc<Value>, settings: Settings) -> any
     let scheduler = decide::scheduler_of(binding);
     let trigger = decide::trigger(binding, driver.table(), settings.gates.components);
     let left = if !decide::is_handled(binding, scheduler) {
-        Some("it is suspended, or belongs to no policy: no scheduler places it".to_owned())
+        let why = if bool_at(binding, &["spec", "suspension", "scheduling"]) {
+            "its scheduling is suspended"
+        } else {
+            "it belongs to no policy"
+        };
+        Some(format!("{why}: no scheduler places it; this is what a pass would do"))
     } else {
         match trigger {
             Trigger::Deleting => Some("it is being deleted".to_owned()),
@@ -119,7 +125,7 @@ impl Told {
         let targets: Vec<Value> = self.plan.targets.iter().map(|target| target.to_value()).collect();
         json!({
             "kind": self.binding.kind(), "namespace": self.binding.namespace(), "name": self.binding.name(),
-            "scheduler": decide::scheduler_of(&self.binding), "trigger": format!("{:?}", self.trigger),
+            "scheduler": decide::scheduler_of(&self.binding), "trigger": self.trigger.word(),
             "left": self.left, "placed": self.binding.pointer("/spec/clusters"),
             "verdict": {"status": condition.status, "reason": condition.reason, "message": condition.message},
             "affinityName": self.plan.affinity_name, "clusters": targets, "passes": passes,

@@ -39,6 +39,20 @@ pub enum Trigger {
 }
 
 impl Trigger {
+    /// Its word for programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Deleting => "Deleting",
+            Self::NoPlacement => "NoPlacement",
+            Self::PlacementChanged => "PlacementChanged",
+            Self::ReplicasChanged => "ReplicasChanged",
+            Self::RescheduleRequested => "RescheduleRequested",
+            Self::Always => "Always",
+            Self::TargetTerminating => "TargetTerminating",
+            Self::Skip(_) => "Skip",
+        }
+    }
+
     /// Whether a pass is to run.
     pub fn schedules(self) -> bool {
         !matches!(self, Self::Deleting | Self::NoPlacement | Self::Skip(_))
