@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-/// The checkout that this xtask was built from.
+/// The checkout that `cargo xtask` was called in. What is built in says less: checkouts share their build output, and cargo
+/// may take the xtask of another one for up to date.
 pub(crate) fn root() -> PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
     // host/xtask → host → checkout
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(PathBuf::from).unwrap_or_default()
+    PathBuf::from(package).ancestors().nth(2).map(PathBuf::from).unwrap_or_default()
 }
 
 /// `$XDG_CACHE_HOME/windlass`, else `~/.cache/windlass`: toolchains and build output that clones share.
