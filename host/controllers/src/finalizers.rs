@@ -2,6 +2,20 @@
 
 use serde_json::{Value, json};
 use windlass_object::meta::Meta;
+use windlass_runtime::Objects;
+use windlass_runtime::objects::is_not_found;
+
+/// Takes `ours` off an object; one that is gone has none.
+///
+/// # Errors
+/// What the server says.
+pub(crate) async fn take_off(objects: &Objects, object: &Value, ours: &[&str]) -> Result<(), kube::Error> {
+    let Some(patch) = release(object, ours) else { return Ok(()) };
+    match objects.patch_json(object.namespace(), object.name(), &patch).await {
+        Err(error) if !is_not_found(&error) => Err(error),
+        _ => Ok(()),
+    }
+}
 
 /// A JSON Patch that leaves all finalizers but `ours`; nothing if none of them is there.
 pub(crate) fn release(object: &Value, ours: &[&str]) -> Option<Value> {

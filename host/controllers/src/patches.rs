@@ -1,7 +1,49 @@
-//! Patches of the difference between two versions of an object.
+//! Writing the difference between two versions of an object.
 
+use crate::ahead::Ahead;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use windlass_object::patch::diff;
+use windlass_runtime::objects::code;
+use windlass_runtime::{Handle, ObjectKey, Objects};
+
+/// How often an object is written again at once when somebody else was faster.
+const ATTEMPTS: usize = 5;
+
+/// Makes an object, or patches the one that is known, into what `merge` makes of it; again on what there is now if
+/// somebody else was faster. `guards` are the fields that this rests on. Gives the object as written; nothing if there
+/// was nothing to write.
+///
+/// # Errors
+/// Those of `merge`, and what the server says.
+pub(crate) async fn put<E: From<kube::Error>>(
+    ahead: &Ahead,
+    (handle, objects): (&Handle, &Objects),
+    key: &ObjectKey,
+    guards: &[&str],
+    mut merge: impl FnMut(Option<&Value>) -> Result<Option<Value>, E>,
+) -> Result<Option<Arc<Value>>, E> {
+    let (namespace, name) = (key.namespace.as_str(), key.name.as_str());
+    let mut held = ahead.get(handle, key);
+    for attempt in 0..ATTEMPTS {
+        let Some(merged) = merge(held.as_deref())? else { return Ok(None) };
+        let written = match &held {
+            None => objects.create(&merged).await.map(|answer| ahead.made(handle, answer)),
+            Some(held) => {
+                let patched = objects.patch_json(namespace, name, &guarded(held, &merged, guards)).await;
+                patched.map(|answer| ahead.note(handle, answer))
+            }
+        };
+        match written {
+            Ok(answer) => return Ok(Some(answer)),
+            Err(error) if attempt + 1 < ATTEMPTS && matches!(code(&error), Some(404 | 409 | 422)) => {
+                held = objects.get(namespace, name).await?.map(Arc::new);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(None)
+}
 
 /// Makes `held` what is wanted, while the fields at these pointers are as they were read: those that the decision rests
 /// on. What others do elsewhere in the object is no conflict.

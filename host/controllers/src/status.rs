@@ -116,9 +116,10 @@ pub(crate) async fn written(
     patch: fn(&Value, &Value) -> Option<Value>,
     mut compute: impl FnMut(&Value) -> Option<Value>,
 ) -> Result<Option<Value>, kube::Error> {
-    let mut current = object.clone();
+    let mut anew: Option<Value> = None;
     for attempt in 0..ATTEMPTS {
-        let Some(patch) = compute(&current).and_then(|fresh| patch(&current, &fresh)) else {
+        let current = anew.as_ref().unwrap_or(object);
+        let Some(patch) = compute(current).and_then(|fresh| patch(current, &fresh)) else {
             return Ok(None);
         };
         match objects.patch_status_json(current.namespace(), current.name(), &patch).await {
@@ -126,7 +127,7 @@ pub(crate) async fn written(
             Err(error) if code(&error) == Some(404) => return Ok(None),
             Err(error) if matches!(code(&error), Some(409 | 422)) && attempt + 1 < ATTEMPTS => {
                 match objects.get(current.namespace(), current.name()).await? {
-                    Some(fresh) if fresh.uid() == current.uid() => current = fresh,
+                    Some(fresh) if fresh.uid() == object.uid() => anew = Some(fresh),
                     _ => return Ok(None),
                 }
             }

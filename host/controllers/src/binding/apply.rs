@@ -99,11 +99,6 @@ impl Writer<'_> {
     /// Takes the finalizer away.
     pub(super) async fn release(&self, gvr: &Gvr, binding: &Value) -> Result<(), kube::Error> {
         let ours = [FINALIZER_BINDING, FINALIZER_CLUSTER_BINDING];
-        let Some(patch) = crate::finalizers::release(binding, &ours) else { return Ok(()) };
-        let objects = self.context.objects(gvr);
-        match objects.patch_json(binding.namespace(), binding.name(), &patch).await {
-            Err(error) if !is_not_found(&error) => Err(error),
-            _ => Ok(()),
-        }
+        crate::finalizers::take_off(&self.context.objects(gvr), binding, &ours).await
     }
 }

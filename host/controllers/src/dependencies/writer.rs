@@ -2,7 +2,7 @@
 
 use super::{Controller, Error};
 use crate::kinds::BINDINGS;
-use crate::patches::guarded;
+use crate::patches::{guarded, put};
 use serde_json::Value;
 use std::sync::Arc;
 use windlass_api::events;
@@ -18,6 +18,14 @@ const ATTEMPTS: usize = 5;
 
 /// What an attached binding's write rests on: several workloads may share it, and each has its entry there.
 const GUARDS: [&str; 2] = ["/metadata/uid", "/metadata/generation"];
+
+/// Finds a binding by namespace and name.
+fn among<'k>(known: &'k [Arc<Value>]) -> impl Fn(&str, &str) -> Option<&'k Value> {
+    move |namespace, name| {
+        let mut known = known.iter().map(AsRef::as_ref);
+        known.find(|binding: &&Value| binding.namespace() == namespace && binding.name() == name)
+    }
+}
 
 impl Controller {
     fn objects(&self) -> windlass_runtime::Objects {
@@ -39,45 +47,24 @@ impl Controller {
     pub(super) async fn attach(&self, dependent: &Value, independent: &Value) -> Result<bool, Error> {
         let desired = dependencies::attached(dependent, independent);
         let key = ObjectKey::of(&desired);
-        let mut held = self.context.ahead.get(self.bindings(), &key);
-        for attempt in 0..ATTEMPTS {
-            let known = self.referrers(&held.iter().map(AsRef::as_ref).chain([&desired]).collect::<Vec<_>>());
-            let find = |namespace: &str, name: &str| {
-                let mut known = known.iter().map(AsRef::as_ref);
-                known.find(|binding: &&Value| binding.namespace() == namespace && binding.name() == name)
-            };
-            let (merged, disagreements) = dependencies::merge(held.as_deref(), desired.clone(), find)
+        let mut disagreements = Vec::new();
+        let merge = |held: Option<&Value>| {
+            let known = self.referrers(&held.into_iter().chain([&desired]).collect::<Vec<_>>());
+            let (merged, found) = dependencies::merge(held, desired.clone(), among(&known))
                 .map_err(|error| Error::Some(error.to_string()))?;
-            let Some(merged) = merged else { return Ok(false) };
-            let written = match &held {
-                None => self.objects().create(&merged).await,
-                Some(held) => {
-                    let patch = guarded(held, &merged, &GUARDS);
-                    self.objects().patch_json(held.namespace(), held.name(), &patch).await
-                }
-            };
-            match written {
-                Ok(answer) => {
-                    let answer = match held {
-                        Some(_) => self.context.ahead.note(self.bindings(), answer),
-                        None => self.context.ahead.made(self.bindings(), answer),
-                    };
-                    if !disagreements.is_empty() {
-                        let message = format!(
-                            "The bindings that depend on it disagree about {}",
-                            disagreements.join(" and ")
-                        );
-                        self.recorder.warning(&*answer, events::DEPENDENCY_POLICY_CONFLICT, message);
-                    }
-                    return Ok(true);
-                }
-                Err(error) if attempt + 1 < ATTEMPTS && matches!(code(&error), Some(404 | 409 | 422)) => {
-                    held = self.objects().get(&key.namespace, &key.name).await?.map(Arc::new);
-                }
-                Err(error) => return Err(error.into()),
-            }
+            disagreements = found;
+            Ok::<_, Error>(merged)
+        };
+        let at = (self.bindings(), &self.objects());
+        let Some(answer) = put(&self.context.ahead, at, &key, &GUARDS, merge).await? else {
+            return Ok(false);
+        };
+        if !disagreements.is_empty() {
+            let message =
+                format!("The bindings that depend on it disagree about {}", disagreements.join(" and "));
+            self.recorder.warning(&*answer, events::DEPENDENCY_POLICY_CONFLICT, message);
         }
-        Ok(false)
+        Ok(true)
     }
 
     /// Takes a workload's entry out of a binding attached to it; one that nobody needs any more goes. Gives whether that
@@ -86,11 +73,8 @@ impl Controller {
         let mut held = attached.clone();
         for _ in 0..ATTEMPTS {
             let known = self.referrers(&[&held]);
-            let find = |namespace: &str, name: &str| {
-                let mut known = known.iter().map(AsRef::as_ref);
-                known.find(|binding: &&Value| binding.namespace() == namespace && binding.name() == name)
-            };
-            let left = dependencies::detach(&held, independent.namespace(), independent.name(), find);
+            let (namespace, name) = (independent.namespace(), independent.name());
+            let left = dependencies::detach(&held, namespace, name, among(&known));
             let Some(left) = left else { return Ok(false) };
             let (namespace, name) = (held.namespace(), held.name());
             let needed = !list_at(&left, &["spec", "requiredBy"]).is_empty()
@@ -137,12 +121,6 @@ impl Controller {
 
     /// Lets the workload's binding go.
     pub(super) async fn release(&self, binding: &Value) -> Result<(), Error> {
-        let Some(patch) = crate::finalizers::release(binding, &[FINALIZER_DEPENDENCIES]) else {
-            return Ok(());
-        };
-        match self.objects().patch_json(binding.namespace(), binding.name(), &patch).await {
-            Err(error) if !is_not_found(&error) => Err(error.into()),
-            _ => Ok(()),
-        }
+        Ok(crate::finalizers::take_off(&self.objects(), binding, &[FINALIZER_DEPENDENCIES]).await?)
     }
 }

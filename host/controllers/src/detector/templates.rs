@@ -4,7 +4,7 @@ use super::inbox::Cause;
 use super::{Detector, Error, TemplateKey};
 use crate::context::compute;
 use crate::kinds::{BINDINGS, BY_ID, CLUSTER_BINDINGS, PRIORITY_CLASSES};
-use crate::patches::guarded;
+use crate::patches::put;
 use serde_json::Value;
 use std::sync::Arc;
 use windlass_api::labels::ANNOTATION_TEMPLATE_GENERATION;
@@ -24,9 +24,6 @@ struct Policies {
     overrides: Vec<Arc<Value>>,
     cluster_overrides: Vec<Arc<Value>>,
 }
-
-/// How often a binding's write is tried again at once when somebody else was faster.
-const ATTEMPTS: usize = 5;
 
 /// What a binding's write rests on: that it is the one that was read, with what we last put into it. What the scheduler
 /// and others write is no conflict.
@@ -225,31 +222,9 @@ impl Detector {
             _ => (&self.context.kinds.bindings, &*BINDINGS),
         };
         let objects = self.context.objects(gvr);
-        let (namespace, name) = (desired.namespace().to_owned(), desired.name().to_owned());
-        let mut existing = self.context.ahead.get(handle, &ObjectKey::of(&desired));
-        for attempt in 0..ATTEMPTS {
-            let Some(merged) = binding::merge(existing.as_deref(), desired.clone())? else {
-                return Ok(false);
-            };
-            let written = match &existing {
-                None => objects.create(&merged).await,
-                Some(held) => objects.patch_json(&namespace, &name, &guarded(held, &merged, &GUARDS)).await,
-            };
-            match written {
-                Ok(answer) => {
-                    match existing {
-                        Some(_) => self.context.ahead.note(handle, answer),
-                        None => self.context.ahead.made(handle, answer),
-                    };
-                    return Ok(true);
-                }
-                Err(error) if attempt + 1 < ATTEMPTS && matches!(code(&error), Some(404 | 409 | 422)) => {
-                    existing = objects.get(&namespace, &name).await?.map(Arc::new);
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(false)
+        let merge = |held: Option<&Value>| Ok::<_, Error>(binding::merge(held, desired.clone())?);
+        let key = ObjectKey::of(&desired);
+        Ok(put(&self.context.ahead, (handle, &objects), &key, &GUARDS, merge).await?.is_some())
     }
 
     /// Takes a claim back: first on the binding, so that a half-done release is found again.

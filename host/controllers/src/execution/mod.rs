@@ -387,12 +387,8 @@ impl Controller {
     }
 
     async fn release(&self, work: &Value) -> Result<(), Error> {
-        let Some(patch) = crate::finalizers::release(work, &[FINALIZER_EXECUTION]) else { return Ok(()) };
         let works = self.context.objects(&WORKS);
-        match works.patch_json(work.namespace(), work.name(), &patch).await {
-            Err(error) if !windlass_runtime::objects::is_not_found(&error) => Err(error.into()),
-            _ => Ok(()),
-        }
+        Ok(crate::finalizers::take_off(&works, work, &[FINALIZER_EXECUTION]).await?)
     }
 }
 

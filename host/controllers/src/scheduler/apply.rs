@@ -7,16 +7,12 @@ use windlass_object::meta::Meta;
 use windlass_object::patch::apply_merge_patch;
 use windlass_object::path::str_at;
 use windlass_object::time;
-use windlass_runtime::Objects;
 use windlass_runtime::events::Reference;
 use windlass_runtime::objects::{code, words};
 use windlass_schedule::decide::scheduler_of;
 use windlass_schedule::driver::{Decision, Written};
 use windlass_schedule::pass::{self, Event, Plan, Retry, Verdict};
 use windlass_schedule::queue::Key;
-
-/// How often a status is worked out anew when somebody else was faster.
-const ATTEMPTS: usize = 5;
 
 /// What came of the patch of a result.
 enum Outcome {
@@ -124,33 +120,20 @@ impl Scheduler {
         binding: &Value,
         plan: impl Fn(&Value) -> Option<Value>,
     ) -> Result<bool, kube::Error> {
-        let objects: Objects = self.objects(key);
-        let mut anew: Option<Value> = None;
-        for attempt in 1..=ATTEMPTS {
-            let current = anew.as_ref().unwrap_or(binding);
-            let Some(merge) = plan(current) else { return Ok(false) };
-            let mut status = current.get("status").cloned().unwrap_or_else(|| serde_json::json!({}));
+        let fresh = |object: &Value| {
+            let merge = plan(object)?;
+            let mut status = object.get("status").cloned().unwrap_or_else(|| serde_json::json!({}));
             if let Some(changes) = merge.get("status") {
                 apply_merge_patch(&mut status, changes);
             }
-            let Some(patch) = crate::status::patch(current, &status) else { return Ok(false) };
-            match objects.patch_status_json(current.namespace(), current.name(), &patch).await {
-                Ok(written) => {
-                    let written = self.note(key, written);
-                    self.desk.with(|driver, _| driver.answered(key, &written));
-                    return Ok(true);
-                }
-                Err(error) if code(&error) == Some(404) => return Ok(false),
-                Err(error) if matches!(code(&error), Some(409 | 422)) && attempt < ATTEMPTS => {
-                    match objects.get(current.namespace(), current.name()).await? {
-                        Some(fresh) if fresh.uid() == binding.uid() => anew = Some(fresh),
-                        _ => return Ok(false),
-                    }
-                }
-                Err(error) => return Err(error),
-            }
+            Some(status)
+        };
+        let answer = crate::status::written(&self.objects(key), binding, crate::status::patch, fresh).await?;
+        let written = answer.map(|answer| self.note(key, answer));
+        if let Some(written) = &written {
+            self.desk.with(|driver, _| driver.answered(key, written));
         }
-        Ok(false)
+        Ok(written.is_some())
     }
 
     fn tell(&self, binding: &Value, events: &[Event]) {

@@ -6,18 +6,8 @@ use windlass_sdk::{Value, scheduler::*};
 #[derive(Debug)]
 pub struct ClusterEviction;
 
-/// Only the cluster's number matters.
-#[derive(Debug)]
-pub struct Numbered(ClusterId);
-
-impl From<Cluster> for Numbered {
-    fn from(cluster: Cluster) -> Self {
-        Self(cluster.id)
-    }
-}
-
 impl SchedulerPlugin for ClusterEviction {
-    type Cluster = Numbered;
+    type Cluster = ClusterId;
     type Prepared = Vec<ClusterId>;
 
     fn describe() -> Description {
@@ -37,8 +27,8 @@ impl SchedulerPlugin for ClusterEviction {
         Ok(binding.evictions)
     }
 
-    fn passes<'a>(&'a self, leaving: &'a Self::Prepared, cluster: &'a Numbered) -> Result<(), Reason<'a>> {
-        if leaving.contains(&cluster.0) {
+    fn passes<'a>(&'a self, leaving: &'a Self::Prepared, cluster: &'a ClusterId) -> Result<(), Reason<'a>> {
+        if leaving.contains(cluster) {
             return Err(Reason::text("cluster(s) is in the process of eviction"));
         }
         Ok(())

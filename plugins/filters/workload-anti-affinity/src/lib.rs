@@ -7,18 +7,8 @@ use windlass_sdk::{Value, scheduler::*};
 #[derive(Debug)]
 pub struct WorkloadAntiAffinity;
 
-/// Only the cluster's number matters.
-#[derive(Debug)]
-pub struct Numbered(ClusterId);
-
-impl From<Cluster> for Numbered {
-    fn from(cluster: Cluster) -> Self {
-        Self(cluster.id)
-    }
-}
-
 impl SchedulerPlugin for WorkloadAntiAffinity {
-    type Cluster = Numbered;
+    type Cluster = ClusterId;
     type Prepared = Binding;
 
     fn describe() -> Description {
@@ -38,9 +28,9 @@ impl SchedulerPlugin for WorkloadAntiAffinity {
         Ok(binding)
     }
 
-    fn passes<'a>(&'a self, binding: &'a Binding, cluster: &'a Numbered) -> Result<(), Reason<'a>> {
-        let here = binding.targets.iter().any(|target| target.cluster == cluster.0);
-        if here || !binding.peers.anti_affinity.iter().any(|peer| peer.contains(&cluster.0)) {
+    fn passes<'a>(&'a self, binding: &'a Binding, cluster: &'a ClusterId) -> Result<(), Reason<'a>> {
+        let here = binding.targets.iter().any(|target| target.cluster == *cluster);
+        if here || !binding.peers.anti_affinity.iter().any(|peer| peer.contains(cluster)) {
             return Ok(());
         }
         Err(Reason::text("cluster already has workload with the same anti-affinity group"))

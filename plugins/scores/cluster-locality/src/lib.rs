@@ -9,18 +9,8 @@ pub struct ClusterLocality;
 /// The most that a score may give.
 const MAX_SCORE: i64 = 100;
 
-/// Only the cluster's number matters.
-#[derive(Debug)]
-pub struct Numbered(ClusterId);
-
-impl From<Cluster> for Numbered {
-    fn from(cluster: Cluster) -> Self {
-        Self(cluster.id)
-    }
-}
-
 impl SchedulerPlugin for ClusterLocality {
-    type Cluster = Numbered;
+    type Cluster = ClusterId;
     type Prepared = Vec<ClusterId>;
 
     fn describe() -> Description {
@@ -42,8 +32,8 @@ impl SchedulerPlugin for ClusterLocality {
         Ok(ids)
     }
 
-    fn score(&self, targets: &Self::Prepared, cluster: &Numbered) -> i64 {
-        if targets.binary_search(&cluster.0).is_ok() { MAX_SCORE } else { 0 }
+    fn score(&self, targets: &Self::Prepared, cluster: &ClusterId) -> i64 {
+        if targets.binary_search(cluster).is_ok() { MAX_SCORE } else { 0 }
     }
 }
 

@@ -19,12 +19,18 @@ pub use table::Table;
 
 use serde_json::Value;
 
+impl From<Cluster> for ClusterId {
+    fn from(cluster: Cluster) -> Self {
+        cluster.id
+    }
+}
+
 /// A filter, a score, or both. Implement what [`SchedulerPlugin::describe`] declares; the rest has defaults.
 ///
 /// `passes` and `score` must depend on the binding and on the one cluster alone: the host remembers answers and asks
 /// again only about clusters that changed.
 pub trait SchedulerPlugin: Sized + 'static {
-    /// What is remembered of a cluster; [`Cluster`] itself, or a digest that is quicker to ask.
+    /// What is remembered of a cluster; [`Cluster`] itself, a digest that is quicker to ask, or [`ClusterId`] if only that matters.
     type Cluster: From<Cluster> + 'static;
     /// What is worked out once per binding; [`Binding`] itself, or a digest.
     type Prepared;

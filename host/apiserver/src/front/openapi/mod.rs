@@ -141,6 +141,18 @@ pub(super) fn answer(
         }
         return Ok(response);
     }
+    let mut response = tagged(parts, bytes, &hash, form);
+    let headers = response.headers_mut();
+    headers.append(VARY, HeaderValue::from_static("Accept"));
+    if asked.is_some() {
+        // The address names its content, so it never changes.
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, immutable"));
+    }
+    Ok(response)
+}
+
+/// A document in JSON that is known by its hash: 304 if the client has it.
+fn tagged(parts: &http::request::Parts, bytes: Bytes, hash: &str, form: Form) -> Response<Body> {
     let tag = format!("\"{hash}\"");
     let known = parts.headers.get(IF_NONE_MATCH).is_some_and(|given| given.as_bytes() == tag.as_bytes());
     let mut response = if known {
@@ -148,16 +160,10 @@ pub(super) fn answer(
     } else {
         answer::bytes(200, bytes, Form { format: Default::default(), ..form })
     };
-    let headers = response.headers_mut();
-    headers.append(VARY, HeaderValue::from_static("Accept"));
     if let Ok(tag) = HeaderValue::from_str(&tag) {
-        headers.insert(ETAG, tag);
+        response.headers_mut().insert(ETAG, tag);
     }
-    if asked.is_some() {
-        // The address names its content, so it never changes.
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, immutable"));
-    }
-    Ok(response)
+    response
 }
 
 fn address(group: &str, version: &str, hash: &str) -> String {

@@ -4,11 +4,11 @@
 
 use axum::body::Body;
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Response};
 use serde_json::{Map, Value, json};
 
-use super::{Cache, VERSION};
+use super::{Cache, VERSION, tagged};
 use crate::front::answer::{self, Form};
 use crate::registry::Snapshot;
 
@@ -38,17 +38,7 @@ pub(super) fn answer(
         }
     }
     let (bytes, hash) = cache.second(snapshot);
-    let tag = format!("\"{hash}\"");
-    let known = parts.headers.get(IF_NONE_MATCH).is_some_and(|given| given.as_bytes() == tag.as_bytes());
-    let mut response = if known {
-        answer::respond(304, Body::empty())
-    } else {
-        answer::bytes(200, bytes, Form { format: Default::default(), ..form })
-    };
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
-        response.headers_mut().insert(ETAG, tag);
-    }
-    response
+    tagged(parts, bytes, &hash, form)
 }
 
 /// The document in JSON.
